@@ -1,0 +1,176 @@
+//! Turns the model into what the binary holds: one text with everything an answer is made of, one
+//! text to search in, and rows of offsets into them. Offsets, because a pointer in a table costs
+//! work at each start of the server.
+
+use climax_core::words::fold;
+
+use crate::model::{Catalog, Cli, Risk, Tool};
+use crate::schema::{input_schema, json};
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The first byte.
+    pub at: u32,
+    /// How many bytes.
+    pub len: u32,
+}
+
+/// A text that grows by pieces.
+#[derive(Default)]
+pub struct Text {
+    /// The pieces, in order and without gaps.
+    pub parts: Vec<String>,
+    len: u32,
+}
+
+impl Text {
+    fn push(&mut self, part: String) -> Piece {
+        let piece = Piece {
+            at: self.len,
+            len: size(&part),
+        };
+        if !part.is_empty() {
+            self.len += piece.len;
+            self.parts.push(part);
+        }
+        piece
+    }
+}
+
+fn size(part: &str) -> u32 {
+    u32::try_from(part.len()).expect("configs of less than 4 GiB")
+}
+
+/// Everything that the binary holds besides code.
+pub struct Layout {
+    /// What answers are made of.
+    pub text: Text,
+    /// What is searched in.
+    pub haystack: Text,
+    /// A row for each CLI.
+    pub clis: Vec<CliRow>,
+    /// A row for each tool; those of a CLI are neighbours.
+    pub tools: Vec<ToolRow>,
+}
+
+/// What is known of a CLI. See the runtime's type of the same name for each field's meaning.
+#[expect(missing_docs, reason = "the runtime documents them")]
+pub struct CliRow {
+    pub stem: Piece,
+    pub name: Piece,
+    pub name_key: Piece,
+    pub category_key: Piece,
+    pub command: Piece,
+    pub env: Piece,
+    pub working_dir: Piece,
+    pub summary_head: Piece,
+    pub summary_tail: Piece,
+    pub entry_middle: Piece,
+    pub first_tool: u32,
+    pub tool_count: u32,
+}
+
+/// What is known of a tool. See the runtime's type of the same name for each field's meaning.
+#[expect(missing_docs, reason = "the runtime documents them")]
+pub struct ToolRow {
+    pub cli: u32,
+    pub name: Piece,
+    pub head: Piece,
+    pub schema: Piece,
+    pub command: Piece,
+    pub haystack: Piece,
+    pub timeout_ms: u64,
+    pub risk: Option<Risk>,
+}
+
+/// Lays out a catalog.
+#[must_use]
+pub fn layout(catalog: &Catalog) -> Layout {
+    let mut layout = Layout {
+        text: Text::default(),
+        haystack: Text::default(),
+        clis: Vec::new(),
+        tools: Vec::new(),
+    };
+    for cli in &catalog.clis {
+        layout.push_cli(cli);
+    }
+    layout
+}
+
+impl Layout {
+    fn push_cli(&mut self, cli: &Cli) {
+        let text = &mut self.text;
+        let name = json(&cli.name);
+        let category = cli.category.as_deref().map_or("null".to_owned(), json);
+        let tags: Vec<String> = cli.tags.iter().map(|tag| json(tag)).collect();
+        let tags = tags.join(",");
+        let env: Vec<String> = cli
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let row = CliRow {
+            stem: text.push(cli.stem.clone()),
+            name: text.push(cli.name.clone()),
+            name_key: text.push(fold(&cli.name)),
+            category_key: text.push(fold(cli.category.as_deref().unwrap_or_default())),
+            command: text.push(cli.command.clone()),
+            env: text.push(env.join("\0")),
+            working_dir: text.push(cli.working_dir.clone().unwrap_or_default()),
+            summary_head: text.push(format!(
+                r#"{{"name":{name},"description":{},"tool_count":"#,
+                json(&cli.description)
+            )),
+            summary_tail: text.push(format!(r#","category":{category},"tags":[{tags}]}}"#)),
+            entry_middle: text.push(format!(
+                r#","cli_name":{name},"category":{category},"tags":[{tags}],"input_schema":"#
+            )),
+            first_tool: count(self.tools.len()),
+            tool_count: count(cli.tools.len()),
+        };
+        let number = count(self.clis.len());
+        self.clis.push(row);
+        for tool in &cli.tools {
+            self.push_tool(number, cli, tool);
+        }
+    }
+
+    fn push_tool(&mut self, cli_number: u32, cli: &Cli, tool: &Tool) {
+        let head = self.text.push(format!(
+            r#"{},"description":{}"#,
+            json(&tool.name),
+            json(&tool.description)
+        ));
+        let mut searched = vec![
+            tool.name.as_str(),
+            tool.description.as_str(),
+            cli.name.as_str(),
+        ];
+        searched.extend(cli.category.as_deref());
+        searched.extend(cli.tags.iter().map(String::as_str));
+        let haystack = self.haystack.push(fold(&searched.join(" ")));
+        self.haystack.push("\n".to_owned());
+        self.tools.push(ToolRow {
+            cli: cli_number,
+            // A tool's name needs no escapes, so it stands in the head as it is, after the quote.
+            name: Piece {
+                at: head.at + 1,
+                len: size(&tool.name),
+            },
+            head,
+            schema: self.text.push(input_schema(&tool.args)),
+            command: self.text.push(tool.command.clone()),
+            haystack,
+            timeout_ms: tool.timeout_ms,
+            risk: tool.risk,
+        });
+    }
+}
+
+/// A row's number.
+#[must_use]
+pub fn count(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer than 2^32 tools")
+}

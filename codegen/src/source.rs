@@ -1,0 +1,106 @@
+//! Turns the paths that a build names into config files, read and in a fixed order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Diagnostic;
+
+/// One config file.
+pub struct Source {
+    /// The path as messages show it.
+    pub path: String,
+    /// The file's name without its ending, by which users pick a CLI.
+    pub stem: String,
+    /// The file's name.
+    pub file_name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Reads every config that the paths name: files as they are, folders as all `*.yaml` and `*.yml`
+/// in them, sorted by name. Relative paths count from `root`.
+///
+/// # Errors
+/// One message for each path that is missing, empty or unreadable.
+pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnostic>> {
+    let mut sources = Vec::new();
+    let mut errors = Vec::new();
+    if paths.is_empty() {
+        errors.push(
+            Diagnostic::general("no configs are named")
+                .help("name a folder of YAML files, or files"),
+        );
+    }
+    for path in paths {
+        match files_of(root, path) {
+            Ok(files) => {
+                for file in files {
+                    match read_file(root, &file) {
+                        Ok(source) => sources.push(source),
+                        Err(error) => errors.push(error),
+                    }
+                }
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() {
+        Ok(sources)
+    } else {
+        Err(errors)
+    }
+}
+
+fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let shown = path.display();
+    let full = root.join(path);
+    let metadata = fs::metadata(&full).map_err(|error| {
+        Diagnostic::general(format!("cannot read configs from `{shown}`: {error}")).help(format!(
+            "relative paths count from `{}`",
+            root.file_name().unwrap_or(root.as_os_str()).display()
+        ))
+    })?;
+    if metadata.is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let unreadable =
+        |error| Diagnostic::general(format!("cannot read the folder `{shown}`: {error}"));
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&full).map_err(unreadable)? {
+        let name = PathBuf::from(entry.map_err(unreadable)?.file_name());
+        let is_yaml = name
+            .extension()
+            .is_some_and(|ending| ending == "yaml" || ending == "yml");
+        if is_yaml && full.join(&name).is_file() {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Err(
+            Diagnostic::general(format!("the folder `{shown}` holds no configs"))
+                .help("put at least one `*.yaml` or `*.yml` file into it"),
+        );
+    }
+    names.sort();
+    Ok(names.into_iter().map(|name| path.join(name)).collect())
+}
+
+fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
+    let shown = path.display().to_string();
+    let bytes = fs::read(root.join(path))
+        .map_err(|error| Diagnostic::general(format!("cannot read `{shown}`: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Diagnostic::general(format!(
+            "`{shown}` is not UTF-8 text: the byte at offset {} is not valid",
+            error.utf8_error().valid_up_to()
+        ))
+        .help("save the file as UTF-8")
+    })?;
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();
+    Ok(Source {
+        stem: part(path.file_stem()),
+        file_name: part(path.file_name()),
+        path: shown,
+        text,
+    })
+}

@@ -1,0 +1,156 @@
+//! Turns text into integers, numbers and booleans, and numbers into text.
+//!
+//! A default in a config is converted when the catalog is built, an argument when a tool is
+//! called; both come through here.
+
+use std::fmt;
+
+/// A JSON-like number that remembers whether it was an integer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A whole number without a decimal point.
+    Integer(i64),
+    /// Any other finite number.
+    Float(f64),
+}
+
+impl Number {
+    /// The value for comparisons.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "enum values and limits are far below 2^53"
+    )]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Float(float) => float,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    /// Prints as Python does: `3`, `3.0`, `0.0001`, `1e-05`, `1e+16`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(integer) => integer.fmt(formatter),
+            Self::Float(float) => fmt_float(*float, formatter),
+        }
+    }
+}
+
+fn fmt_float(float: f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let shortest = format!("{float:e}");
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..16).contains(&exponent) {
+        let plain = float.to_string();
+        let point = if plain.contains('.') { "" } else { ".0" };
+        write!(formatter, "{plain}{point}")
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        write!(formatter, "{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+    }
+}
+
+/// Reads `42`, ` 42 ` or `+42`; not `3.0`, `1_000`, other digits than ASCII's, or beyond 64 bits.
+#[must_use]
+pub fn integer(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+/// Reads any finite decimal number. Text is always a float: `3` becomes `3.0`.
+#[must_use]
+pub fn number(text: &str) -> Option<Number> {
+    let float: f64 = text.trim().parse().ok()?;
+    float.is_finite().then_some(Number::Float(float))
+}
+
+/// Reads `true` and `false` in any case.
+#[must_use]
+pub fn boolean(text: &str) -> Option<bool> {
+    if text.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if text.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// The integer that a float stands for, if it is whole and fits: `3.0`, not `3.7`.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked before the cast"
+)]
+pub fn whole(float: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    (float.fract() == 0.0 && (-LIMIT..LIMIT).contains(&float)).then_some(float as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_print_as_python_prints_them() {
+        for (float, text) in [
+            (3.0, "3.0"),
+            (-0.0, "-0.0"),
+            (0.1, "0.1"),
+            (3.25, "3.25"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (1.5e-7, "1.5e-07"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.25e100, "1.25e+100"),
+            (123_456_789.125, "123456789.125"),
+        ] {
+            assert_eq!(Number::Float(float).to_string(), text);
+        }
+        assert_eq!(Number::Integer(-3).to_string(), "-3");
+    }
+
+    #[test]
+    fn integers_are_read_from_decimal_text_only() {
+        for (text, value) in [("42", 42), (" 42 ", 42), ("+42", 42), ("-7", -7)] {
+            assert_eq!(integer(text), Some(value), "{text}");
+        }
+        for text in ["", "+", "3.0", "1_000", "٤٢", "0x10", "9223372036854775808"] {
+            assert_eq!(integer(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_finite_floats() {
+        assert_eq!(number("3"), Some(Number::Float(3.0)));
+        assert_eq!(number(" 3.14 "), Some(Number::Float(3.14)));
+        for text in ["nan", "inf", "-Infinity", "1e999", "1_000.5", "x", ""] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_floats_are_integers() {
+        assert_eq!(whole(3.0), Some(3));
+        assert_eq!(whole(-1e15), Some(-1_000_000_000_000_000));
+        for float in [3.7, 1e19, 9_223_372_036_854_775_808.0, f64::NAN] {
+            assert_eq!(whole(float), None);
+        }
+    }
+
+    #[test]
+    fn booleans_are_true_and_false_in_any_case() {
+        assert_eq!(boolean("TRUE"), Some(true));
+        assert_eq!(boolean("False"), Some(false));
+        assert_eq!(boolean("yes"), None);
+        assert_eq!(boolean(" true"), None);
+    }
+}

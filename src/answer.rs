@@ -1,0 +1,154 @@
+//! Puts what came of a command into the words that an agent reads.
+
+use std::os::unix::process::ExitStatusExt;
+
+use climax_core::scalar::Number;
+
+use crate::runner::{End, Outcome};
+
+/// The text of a call's result, and whether it is an error.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// What the agent reads.
+    pub(crate) text: String,
+    /// Whether the tool failed.
+    pub(crate) is_error: bool,
+}
+
+impl Answer {
+    /// A failure before anything ran.
+    pub(crate) fn error(text: String) -> Self {
+        Self {
+            text,
+            is_error: true,
+        }
+    }
+
+    /// A refusal, with a line for each reason.
+    pub(crate) fn refusal(reasons: &[String]) -> Self {
+        Self::error(format!(
+            "Argument validation failed:\n  - {}",
+            reasons.join("\n  - ")
+        ))
+    }
+}
+
+/// The answer to a call that was carried out.
+pub(crate) fn answer(outcome: &Outcome) -> Answer {
+    let (code, problem) = match &outcome.end {
+        End::Exited(status) => {
+            let signal = status.signal().map(|signal| -signal);
+            (status.code().or(signal).unwrap_or(-1), None)
+        }
+        End::TimedOut(timeout) => {
+            let seconds = Number::Float(timeout.as_secs_f64());
+            (-1, Some(format!("Command timed out after {seconds}s")))
+        }
+        End::NotStarted(reason) => (-1, Some(reason.clone())),
+    };
+    let stdout = trimmed(&outcome.stdout);
+    let mut stderr = trimmed(&outcome.stderr);
+    if let Some(problem) = problem {
+        if !stderr.is_empty() {
+            stderr.push('\n');
+        }
+        stderr += &problem;
+    }
+    let mut parts = Vec::new();
+    if !stdout.is_empty() {
+        parts.push(stdout);
+    }
+    if !stderr.is_empty() {
+        parts.push(format!("[stderr]\n{stderr}"));
+    }
+    if code != 0 {
+        parts.push(format!("[exit code: {code}]"));
+    }
+    if parts.is_empty() {
+        parts.push("(no output)".to_owned());
+    }
+    Answer {
+        text: parts.join("\n\n"),
+        is_error: code != 0,
+    }
+}
+
+/// Output without blank lines around it. The first line keeps its indentation, which means
+/// something: ` M file` in `git status`.
+fn trimmed(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_end();
+    let blank = text.len() - text.trim_start().len();
+    let start = text[..blank].rfind('\n').map_or(0, |newline| newline + 1);
+    text[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitStatus;
+    use std::time::Duration;
+
+    fn text(stdout: &str, stderr: &str, end: End) -> String {
+        answer(&Outcome {
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            end,
+        })
+        .text
+    }
+
+    fn exited(code: i32) -> End {
+        End::Exited(ExitStatus::from_raw(code << 8))
+    }
+
+    #[test]
+    fn success_is_what_was_printed() {
+        assert_eq!(text("out\n", "", exited(0)), "out");
+        assert_eq!(text("out\n", "warn\n", exited(0)), "out\n\n[stderr]\nwarn");
+        assert_eq!(text("", "", exited(0)), "(no output)");
+        assert_eq!(text(" \n\n", "\n", exited(0)), "(no output)");
+    }
+
+    #[test]
+    fn failure_has_an_exit_code() {
+        assert_eq!(
+            text("", "bad\n", exited(1)),
+            "[stderr]\nbad\n\n[exit code: 1]"
+        );
+        assert_eq!(text("", "", exited(3)), "[exit code: 3]");
+        let killed = End::Exited(ExitStatus::from_raw(9));
+        assert_eq!(text("out", "", killed), "out\n\n[exit code: -9]");
+    }
+
+    #[test]
+    fn a_timeout_keeps_what_was_printed_so_far() {
+        let end = || End::TimedOut(Duration::from_secs(1));
+        assert_eq!(
+            text("half\n", "", end()),
+            "half\n\n[stderr]\nCommand timed out after 1.0s\n\n[exit code: -1]"
+        );
+        assert_eq!(
+            text("", "warn\n", end()),
+            "[stderr]\nwarn\nCommand timed out after 1.0s\n\n[exit code: -1]"
+        );
+    }
+
+    #[test]
+    fn blank_lines_around_go_and_the_first_lines_indentation_stays() {
+        assert_eq!(
+            text("\n  \n M file\n?? x  \n\n", "", exited(0)),
+            " M file\n?? x"
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let outcome = Outcome {
+            stdout: b"a\xffb\0".to_vec(),
+            stderr: Vec::new(),
+            end: exited(0),
+        };
+        assert_eq!(answer(&outcome).text, "a\u{fffd}b\0");
+    }
+}

@@ -1,0 +1,91 @@
+//! Carries out a call of a tool: JSON to typed arguments, these to a command line, this to an
+//! answer. Both modes of the server come through here.
+
+use std::time::{Duration, Instant};
+
+use bumpalo::Bump;
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, answer};
+use crate::arguments::Reader;
+use crate::argv::Argv;
+use crate::catalog::{Cli, Tool};
+use crate::expand::expand;
+use crate::runner::{Invocation, run};
+use crate::selection::Selection;
+
+/// Calls the tool that has the given number.
+pub(crate) async fn call(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+) -> Answer {
+    let name = selection.text(tool.name);
+    let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
+        return Answer::error(format!("Unknown tool: {name}"));
+    };
+    // Holds what coercion makes; the command line borrows from it.
+    let arena = Bump::new();
+    let argv = match command_line(selection, number, tool, cli, arguments, &arena) {
+        Ok(argv) => argv,
+        Err(errors) => {
+            tracing::warn!(tool = name, "refused: {}", errors.join("; "));
+            return Answer::refusal(&errors);
+        }
+    };
+    let working_dir = expand(selection.text(cli.working_dir));
+    let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+    tracing::info!(tool = name, "running {:?}", argv.words);
+    let started = Instant::now();
+    let outcome = run(Invocation {
+        words: &argv.words,
+        env: pairs(selection.text(cli.env)),
+        directory: argv.directory.or(working_dir),
+        stdin: argv.stdin,
+        timeout: Duration::from_millis(tool.timeout_ms),
+    })
+    .await;
+    let answer = answer(&outcome);
+    let seconds = started.elapsed().as_secs_f64();
+    if answer.is_error {
+        tracing::warn!(
+            tool = name,
+            "failed after {seconds:.3} s: {:?}",
+            outcome.end
+        );
+    } else {
+        tracing::info!(tool = name, "done after {seconds:.3} s");
+    }
+    answer
+}
+
+/// The command line of a call, or everything that is wrong with its arguments.
+fn command_line<'a>(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    cli: &Cli,
+    arguments: &'a Map<String, Value>,
+    arena: &'a Bump,
+) -> Result<Argv<'a>, Vec<String>> {
+    let mut reader = Reader::new(arguments, arena);
+    let mut argv = Argv::begin(selection.text(cli.command), selection.text(tool.command));
+    (selection.catalog.call)(tool.cli, number, &mut reader, &mut argv);
+    let mut errors = reader.into_errors();
+    if errors.is_empty() {
+        errors = std::mem::take(&mut argv.errors);
+    }
+    if errors.is_empty() {
+        Ok(argv)
+    } else {
+        Err(errors)
+    }
+}
+
+/// The variables of a config.
+fn pairs(env: &str) -> Vec<(&str, &str)> {
+    env.split('\0')
+        .filter_map(|pair| pair.split_once('='))
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! What was baked: texts, and rows of offsets into them.
+
+use crate::arguments::Reader;
+use crate::argv::Argv;
+
+/// Everything that was baked into a binary.
+pub struct Catalog {
+    /// A digest of the configs.
+    pub hash: &'static str,
+    /// What answers are made of.
+    pub text: &'static str,
+    /// What is searched in: a folded line for each tool.
+    pub haystack: &'static str,
+    /// The CLIs, in the order read.
+    pub clis: &'static [Cli],
+    /// The tools; those of a CLI are neighbours.
+    pub tools: &'static [Tool],
+    /// The number of the tool that has a name.
+    pub find: fn(&str) -> Option<u32>,
+    /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
+    pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
+}
+
+/// A part of a catalog's text: its first byte and its length.
+#[derive(Clone, Copy)]
+pub struct Piece(pub u32, pub u32);
+
+impl Piece {
+    /// The part itself.
+    #[must_use]
+    pub fn of(self, text: &str) -> &str {
+        let start = self.0 as usize;
+        text.get(start..start + self.1 as usize).unwrap_or_default()
+    }
+}
+
+/// One config.
+pub struct Cli {
+    /// The file's name without its ending.
+    pub stem: Piece,
+    /// The config's name.
+    pub name: Piece,
+    /// The name as filters compare it.
+    pub name_key: Piece,
+    /// The category as filters compare it, or nothing.
+    pub category_key: Piece,
+    /// The base command as written.
+    pub command: Piece,
+    /// `NAME=value`, separated by NUL.
+    pub env: Piece,
+    /// Where commands run, or nothing.
+    pub working_dir: Piece,
+    /// The JSON of the summary up to the number of tools.
+    pub summary_head: Piece,
+    /// The JSON of the summary after it.
+    pub summary_tail: Piece,
+    /// The JSON of a search entry between the tool's head and its schema.
+    pub entry_middle: Piece,
+    /// The first tool's number.
+    pub first_tool: u32,
+    /// How many tools follow it.
+    pub tool_count: u32,
+}
+
+/// One tool.
+pub struct Tool {
+    /// Its CLI's number.
+    pub cli: u32,
+    /// Its name.
+    pub name: Piece,
+    /// JSON: its name, and `"description":` with its description.
+    pub head: Piece,
+    /// JSON: its input schema.
+    pub schema: Piece,
+    /// The words after the base command, separated by single spaces.
+    pub command: Piece,
+    /// Its line in the haystack; it begins with the name.
+    pub haystack: Piece,
+    /// How long a call may take.
+    pub timeout_ms: u64,
+    /// What a call may do, where the config says so.
+    pub risk: Option<Risk>,
+}
+
+/// What a call may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// It only looks.
+    Read,
+    /// It changes something.
+    Write,
+    /// It destroys something.
+    Destructive,
+}

@@ -1,0 +1,178 @@
+//! The command line of the server.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::catalog::Catalog;
+use crate::list::{json_list, table};
+use crate::log::{self, LogLevel};
+use crate::selection::Selection;
+use crate::server::{Mode, Offer, Server};
+use crate::transport::Stdio;
+
+const USAGE_ERROR: u8 = 2;
+
+/// An MCP server for the command-line tools that were baked into it.
+#[derive(Parser)]
+#[command(name = "climax", args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve over standard input and output (the default)
+    Run(Run),
+    /// Show what is baked into this binary
+    List {
+        /// CLIs to show, by file or config name; all if none is named
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(clap::Args)]
+struct Run {
+    /// CLIs to serve, by file or config name; all if none is named
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Register every tool by itself, instead of `climax_search` and `climax_call`
+    #[arg(long)]
+    classic: bool,
+    /// How much to log to standard error
+    #[arg(long, value_enum, ignore_case = true, default_value = "warning")]
+    log_level: LogLevel,
+    /// Known from CLImax in Python, where configs are read at start.
+    #[arg(long, hide = true, value_name = "FILE")]
+    config: Vec<String>,
+}
+
+/// Runs the program that serves a catalog. It reads the process's arguments.
+#[must_use]
+pub fn main(catalog: &'static Catalog) -> ExitCode {
+    match start(catalog, arguments(catalog)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(USAGE_ERROR)
+        }
+    }
+}
+
+fn arguments(catalog: &'static Catalog) -> Arguments {
+    let version = format!(
+        "{} (catalog {}, {} CLIs, {} tools)",
+        env!("CARGO_PKG_VERSION"),
+        catalog.hash,
+        catalog.clis.len(),
+        catalog.tools.len()
+    );
+    let matches = Arguments::command().version(version).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), String> {
+    match arguments.command {
+        Some(Command::List { names, json }) => {
+            let selection = select(catalog, &names)?;
+            let text = if json {
+                json_list(&selection)
+            } else {
+                table(&selection)
+            };
+            // A closed pipe (`climax list | head`) is no error.
+            let _ = io::stdout().write_all(text.as_bytes());
+            Ok(())
+        }
+        Some(Command::Run(run)) => serve(catalog, &run),
+        None => serve(catalog, &arguments.run),
+    }
+}
+
+fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
+    if let Some(file) = run.config.first() {
+        return Err(configs_are_baked(file));
+    }
+    let selection = select(catalog, &run.names)?;
+    log::start(run.log_level)?;
+    if io::stdin().is_terminal() {
+        eprintln!("{}", greeting(&selection, run));
+    }
+    let mode = if run.classic {
+        Mode::Classic
+    } else {
+        Mode::Discovery
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    runtime.block_on(async {
+        let offer = Arc::new(Offer::new(selection, mode));
+        let transport = Stdio::new(offer.clone());
+        match rmcp::serve_server(Server::new(offer), transport).await {
+            Ok(running) => running
+                .waiting()
+                .await
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            // The client went away before it said anything: nothing to complain about.
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+fn select(catalog: &'static Catalog, names: &[String]) -> Result<Selection, String> {
+    Selection::named(catalog, names).map_err(|unknown| {
+        let is_yaml = unknown.ends_with(".yaml") || unknown.ends_with(".yml");
+        if is_yaml || unknown.contains('/') {
+            return configs_are_baked(unknown);
+        }
+        let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
+        for cli in catalog.clis {
+            let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
+            let _ = write!(message, "\n  {stem}");
+            if name != stem {
+                let _ = write!(message, " ({name})");
+            }
+        }
+        message
+    })
+}
+
+fn configs_are_baked(file: &str) -> String {
+    format!(
+        "`{file}` cannot be read: configs are baked into this binary when it is built. \
+         Build one that has it: CLIMAX_CONFIGS={file} cargo build --release"
+    )
+}
+
+/// For someone who starts the server by hand.
+fn greeting(selection: &Selection, run: &Run) -> String {
+    let program = std::env::args()
+        .next()
+        .unwrap_or_else(|| "climax".to_owned());
+    let mut words = vec![program];
+    words.extend(run.names.iter().cloned());
+    if run.classic {
+        words.push("--classic".to_owned());
+    }
+    format!(
+        "This is an MCP server with {} tools. It speaks JSON-RPC on standard input and output, and \
+         is meant to be started by an MCP client, for example:\n\n  claude mcp add climax -- {}\n\n\
+         `climax list` shows the tools. Waiting for a client; press Ctrl-C to stop.",
+        selection.tool_count(),
+        words.join(" ")
+    )
+}

@@ -1,0 +1,103 @@
+//! Expands `~`, `$NAME` and `${NAME}` in what a config says, when a call needs it.
+
+use std::borrow::Cow;
+use std::env;
+
+/// The text with `~` at its start and variables expanded. One that is not set stays as it is.
+pub(crate) fn expand(text: &str) -> Cow<'_, str> {
+    let with_home = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            env::home_dir().map(|home| Cow::Owned(format!("{}{rest}", home.display())))
+        }
+        _ => None,
+    };
+    let text = with_home.unwrap_or(Cow::Borrowed(text));
+    if text.contains('$') {
+        let get = |name: &str| env::var(name).ok();
+        Cow::Owned(substitute(&text, &get).0)
+    } else {
+        text
+    }
+}
+
+/// The text with variables expanded, if all of them are set.
+pub(crate) fn expand_set(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('$') {
+        return Some(Cow::Borrowed(text));
+    }
+    let (expanded, all_set) = substitute(text, &|name| env::var(name).ok());
+    all_set.then_some(Cow::Owned(expanded))
+}
+
+/// The text with variables replaced, and whether all of them had a value.
+fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool) {
+    let mut expanded = String::with_capacity(text.len());
+    let mut all_set = true;
+    let mut rest = text;
+    while let Some(dollar) = rest.find('$') {
+        expanded += &rest[..dollar];
+        let after = &rest[dollar + 1..];
+        let (name, length) = variable(after);
+        let reference = &rest[dollar..=dollar + length];
+        match name.map(get) {
+            Some(Some(value)) => expanded += &value,
+            Some(None) => {
+                all_set = false;
+                expanded += reference;
+            }
+            None => expanded += reference,
+        }
+        rest = &after[length..];
+    }
+    (expanded + rest, all_set)
+}
+
+/// The name after a dollar sign, if it is one, and how many bytes it takes.
+fn variable(after: &str) -> (Option<&str>, usize) {
+    if let Some(braced) = after.strip_prefix('{') {
+        return match braced.find('}') {
+            Some(end) => (Some(&braced[..end]), end + 2),
+            None => (None, 0),
+        };
+    }
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let end = after.find(|it| !is_part(it)).unwrap_or(after.len());
+    ((end > 0).then_some(&after[..end]), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_one_variable(text: &str) -> (String, bool) {
+        substitute(text, &|name| (name == "A").then(|| "one".to_owned()))
+    }
+
+    #[test]
+    fn variables_are_replaced_and_unset_ones_stay() {
+        for (text, expanded, all_set) in [
+            ("$A/x", "one/x", true),
+            ("${A}x$A", "onexone", true),
+            ("$B ${B} $A", "$B ${B} one", false),
+            ("cost: 5$", "cost: 5$", true),
+            ("${A", "${A", true),
+            ("$-$A", "$-one", true),
+            ("ä$A", "äone", true),
+        ] {
+            assert_eq!(
+                with_one_variable(text),
+                (expanded.to_owned(), all_set),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_directory_at_the_start_only() {
+        let home = env::home_dir().expect("a home directory");
+        assert_eq!(expand("~/bin/x"), format!("{}/bin/x", home.display()));
+        assert_eq!(expand("~"), home.display().to_string());
+        assert_eq!(expand("~nobody/x"), "~nobody/x");
+        assert_eq!(expand("a ~/x"), "a ~/x");
+    }
+}

@@ -1,0 +1,45 @@
+//! The runtime of CLImax: an MCP server over a catalog of command-line tools that was generated
+//! when the binary was built.
+//!
+//! A crate that wants a server of its own has `climax_codegen::bake("tools")` in its build script,
+//! and this as its `main.rs`:
+//!
+//! ```ignore
+//! climax::catalog!();
+//! fn main() -> std::process::ExitCode { climax::main(&CATALOG) }
+//! ```
+//!
+//! A call's path: [`server`] takes the request, [`call`] finds the tool and has generated code
+//! turn JSON into typed [`arguments`] and these into [`argv`], [`runner`] runs it, [`answer`] puts
+//! what came out into words.
+
+#[cfg(not(unix))]
+compile_error!("CLImax runs on Unix only: it relies on process groups");
+
+mod answer;
+mod arguments;
+mod argv;
+mod call;
+mod catalog;
+mod cli;
+mod expand;
+pub mod generated;
+mod list;
+mod log;
+mod meta_tools;
+mod runner;
+mod search;
+mod selection;
+mod server;
+mod transport;
+
+pub use catalog::Catalog;
+pub use cli::main;
+
+/// Includes the catalog that the crate's build script baked, as `CATALOG`.
+#[macro_export]
+macro_rules! catalog {
+    () => {
+        include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+    };
+}

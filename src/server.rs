@@ -1,0 +1,239 @@
+//! The MCP server: answers requests, and hands calls on.
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::call::call;
+use crate::catalog::Risk;
+use crate::meta_tools;
+use crate::search::search;
+use crate::selection::Selection;
+
+/// Which tools are registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The two that find and call all others.
+    Discovery,
+    /// Every tool by itself.
+    Classic,
+}
+
+/// What a server offers. Shared with the transport, which writes `tools/list` from it.
+pub(crate) struct Offer {
+    selection: Selection,
+    mode: Mode,
+    tools_json: OnceLock<String>,
+}
+
+impl Offer {
+    pub(crate) fn new(selection: Selection, mode: Mode) -> Self {
+        Self {
+            selection,
+            mode,
+            tools_json: OnceLock::new(),
+        }
+    }
+
+    /// The list of registered tools, as JSON.
+    pub(crate) fn tools_json(&self) -> &str {
+        match self.mode {
+            Mode::Discovery => meta_tools::REGISTRATION,
+            Mode::Classic => self
+                .tools_json
+                .get_or_init(|| classic_tools(&self.selection)),
+        }
+    }
+}
+
+fn classic_tools(selection: &Selection) -> String {
+    let mut json = String::from("[");
+    for tool in selection.clis().flat_map(|cli| selection.tools_of(cli)) {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json += r#"{"name":"#;
+        json += selection.text(tool.head);
+        json += r#","inputSchema":"#;
+        json += selection.text(tool.schema);
+        json += match tool.risk {
+            None => "}",
+            Some(Risk::Read) => r#","annotations":{"readOnlyHint":true}}"#,
+            Some(Risk::Write) => {
+                r#","annotations":{"readOnlyHint":false,"destructiveHint":false}}"#
+            }
+            Some(Risk::Destructive) => {
+                r#","annotations":{"readOnlyHint":false,"destructiveHint":true}}"#
+            }
+        };
+    }
+    json.push(']');
+    json
+}
+
+/// The handler of requests.
+pub(crate) struct Server {
+    offer: Arc<Offer>,
+}
+
+impl Server {
+    pub(crate) fn new(offer: Arc<Offer>) -> Self {
+        Self { offer }
+    }
+
+    /// The server's name: the config's if there is one only.
+    fn name(&self) -> &str {
+        let selection = &self.offer.selection;
+        let mut clis = selection.clis();
+        match (clis.next(), clis.next()) {
+            (Some(only), None) => selection.text(only.name),
+            _ => "climax",
+        }
+    }
+
+    fn instructions(&self) -> String {
+        let tools = self.offer.selection.tool_count();
+        let clis = self.offer.selection.clis().count();
+        match self.offer.mode {
+            Mode::Discovery => format!(
+                "This server runs {tools} command-line tools of {clis} CLIs. Find one with \
+                 climax_search: give keywords in `query`, or no arguments for a summary of the \
+                 CLIs. Each result has the tool's name and the schema of its arguments. Then run \
+                 it with climax_call: `tool_name` as found, and `args` as the schema says."
+            ),
+            Mode::Classic => format!(
+                "This server runs {tools} command-line tools of {clis} CLIs, each registered as a \
+                 tool of its own. A result is what the command printed, then [stderr] and \
+                 [exit code] where there is something to say."
+            ),
+        }
+    }
+
+    async fn answer(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, ErrorData> {
+        let selection = &self.offer.selection;
+        match (self.offer.mode, name) {
+            (Mode::Discovery, meta_tools::SEARCH) => Ok(Answer {
+                text: search(selection, &meta_tools::query(arguments)),
+                is_error: false,
+            }),
+            (Mode::Discovery, meta_tools::CALL) => {
+                let (name, arguments) = match meta_tools::target(arguments) {
+                    Ok(target) => target,
+                    Err(refusal) => return Ok(refusal),
+                };
+                match selection.find(&name) {
+                    Some((number, tool)) => Ok(call(selection, number, tool, &arguments).await),
+                    None => Ok(Answer::error(format!("Unknown tool: {name}"))),
+                }
+            }
+            (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
+                Ok(call(selection, number, tool, &arguments).await)
+            }
+            _ => Err(ErrorData::invalid_params(
+                format!("Unknown tool: {name}"),
+                None,
+            )),
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(self.name(), env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.instructions())
+    }
+
+    /// Empty here: the transport puts the baked JSON into the answer.
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::default())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let answer = tokio::select! {
+            answer = self.answer(&request.name, arguments) => answer?,
+            // Nobody waits for the answer; dropping the call kills what it started.
+            () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
+        };
+        let content = vec![ContentBlock::text(answer.text)];
+        let result = if answer.is_error {
+            CallToolResult::error(content)
+        } else {
+            CallToolResult::success(content)
+        };
+        Ok(result.into())
+    }
+
+    // What follows is not offered, so it is not there.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<
+            ListResourceTemplatesRequestMethod,
+        >())
+    }
+
+    /// A request that has the right method and the wrong parameters arrives here too.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(
+            if request.method == rmcp::model::CallToolRequestMethod::VALUE {
+                ErrorData::invalid_params(
+                    "tools/call needs a `name`, and `arguments` that are an object",
+                    None,
+                )
+            } else {
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)
+            },
+        )
+    }
+}
