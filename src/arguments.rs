@@ -5,6 +5,8 @@ use climax_core::scalar;
 use climax_core::scalar::Number;
 use serde_json::{Map, Value};
 
+use crate::argv::Word;
+
 /// Reads the arguments of one call. It never stops at an error: what it returns then is a
 /// placeholder, and the error is kept.
 pub struct Reader<'a> {
@@ -164,6 +166,14 @@ pub trait Choice: Copy {
     fn index(self) -> usize;
 
     /// The value as a word of a command line.
+    fn word(self) -> Word<'static> {
+        match Self::KIND {
+            Kind::Text => Word::Text(self.text()),
+            Kind::Integer | Kind::Number => Word::Literal(self.text()),
+        }
+    }
+
+    /// The value as text.
     fn text(self) -> &'static str {
         Self::VALUES
             .split('\n')

@@ -68,8 +68,9 @@ impl<'a> Argv<'a> {
         let Some(word) = value.into_word() else {
             return;
         };
-        let is_long = flag.starts_with("--");
-        let is_short = flag.starts_with('-') && flag.chars().count() == 2 && !is_long;
+        // `--` itself says that what follows is no option.
+        let is_long = flag.starts_with("--") && flag != "--";
+        let is_short = flag.starts_with('-') && flag.chars().count() == 2 && flag != "--";
         if word.is_like_an_option() && (is_long || is_short) {
             // As a word of its own it could be taken for another option.
             let joint = if is_long { "=" } else { "" };
@@ -138,6 +139,8 @@ impl<'a> Argv<'a> {
 pub enum Word<'a> {
     /// Text
     Text(&'a str),
+    /// Text that stands for a number
+    Literal(&'a str),
     /// A whole number
     Integer(i64),
     /// A number
@@ -149,7 +152,7 @@ pub enum Word<'a> {
 impl<'a> Word<'a> {
     fn text(self) -> Cow<'a, str> {
         match self {
-            Self::Text(text) => text.into(),
+            Self::Text(text) | Self::Literal(text) => text.into(),
             Self::Integer(integer) => integer.to_string().into(),
             Self::Number(number) => number.to_string().into(),
             Self::Boolean(true) => "true".into(),
@@ -167,6 +170,12 @@ impl<'a> Word<'a> {
 pub trait IntoWord<'a> {
     /// The word, if there is one.
     fn into_word(self) -> Option<Word<'a>>;
+}
+
+impl<'a> IntoWord<'a> for Word<'a> {
+    fn into_word(self) -> Option<Word<'a>> {
+        Some(self)
+    }
 }
 
 impl<'a> IntoWord<'a> for &'a str {
@@ -233,6 +242,7 @@ mod tests {
         assert_eq!(words(|argv| argv.flag("-m", "-- fix")), ["-m-- fix"]);
         assert_eq!(words(|argv| argv.flag("-name", "-foo")), ["-name", "-foo"]);
         assert_eq!(words(|argv| argv.flag("-m", "-")), ["-m", "-"]);
+        assert_eq!(words(|argv| argv.flag("--", "-x")), ["--", "-x"]);
     }
 
     #[test]

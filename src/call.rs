@@ -49,11 +49,7 @@ pub(crate) async fn call(
     let answer = answer(&outcome);
     let seconds = started.elapsed().as_secs_f64();
     if answer.is_error {
-        tracing::warn!(
-            tool = name,
-            "failed after {seconds:.3} s: {:?}",
-            outcome.end
-        );
+        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
     } else {
         tracing::info!(tool = name, "done after {seconds:.3} s");
     }

@@ -7,59 +7,106 @@ use serde_json::{Map, Value};
 use crate::catalog::Tool;
 use crate::selection::Selection;
 
-/// The widest that a description is shown.
-const WIDEST: usize = 60;
+/// The width of a table where there is no terminal.
+const USUAL_WIDTH: usize = 120;
+const NARROWEST_CELL: usize = 12;
+const GAP: usize = 2;
 
-/// A table of the tools, CLI by CLI.
+/// A table of the tools, CLI by CLI, as wide as the terminal.
 pub(crate) fn table(selection: &Selection) -> String {
+    let width = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(USUAL_WIDTH, |size| usize::from(size.ws_col))
+        .max(4 * (NARROWEST_CELL + GAP));
     let mut text = String::new();
     for cli in selection.clis() {
-        let name = selection.text(cli.name);
-        let _ = writeln!(text, "{name}: {} tools", cli.tool_count);
         let rows: Vec<[String; 4]> = selection
             .tools_of(cli)
             .iter()
             .map(|tool| row(selection, tool))
             .collect();
+        let _ = writeln!(
+            text,
+            "{} ({})",
+            selection.text(cli.name),
+            counted(rows.len(), "tool")
+        );
         let header = ["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"].map(str::to_owned);
-        let widths: [usize; 3] = std::array::from_fn(|column| {
-            let cells = rows.iter().chain([&header]).map(|row| &row[column]);
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        });
+        let longest = rows.iter().chain([&header]).map(|row| row[0].len()).max();
+        let name_width = longest.unwrap_or(0).min(width / 3);
+        let rest = width - name_width - 4 * GAP;
+        // Descriptions and arguments are the longest.
+        let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
         for row in [&header].into_iter().chain(&rows) {
-            let [tool, description, command, arguments] = row;
-            let [tool_width, description_width, command_width] = widths;
-            let line = format!(
-                "  {tool:tool_width$}  {description:description_width$}  {command:command_width$}  {arguments}"
-            );
-            let _ = writeln!(text, "{}", line.trim_end());
+            push_row(&mut text, row, widths);
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "{} tools in all", selection.tool_count());
+    let _ = writeln!(
+        text,
+        "{} in all",
+        counted(selection.tool_count() as usize, "tool")
+    );
     text
+}
+
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+fn push_row(text: &mut String, row: &[String; 4], widths: [usize; 4]) {
+    let cells: [Vec<String>; 4] = std::array::from_fn(|column| wrap(&row[column], widths[column]));
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    for number in 0..height {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(widths) {
+            let part = cell.get(number).map_or("", String::as_str);
+            let _ = write!(line, "{:GAP$}{part:width$}", "");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Breaks text into lines, between words where possible.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.extend(word);
+                continue;
+            }
+            _ => {}
+        }
+        while word.len() > width {
+            lines.push(word.drain(..width).collect());
+        }
+        lines.push(word.into_iter().collect());
+    }
+    lines
 }
 
 fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
     let object = object(selection, tool);
-    let description = object["description"].as_str().unwrap_or_default();
-    let description = description.lines().next().unwrap_or_default();
-    let description = match description.char_indices().nth(WIDEST) {
-        Some((end, _)) => format!("{}…", description[..end].trim_end()),
-        None => description.to_owned(),
-    };
-    let required = object["input_schema"]["required"].as_array();
+    let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+    let schema = &object["input_schema"];
+    let required = schema["required"].as_array();
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let properties = object["input_schema"]["properties"].as_object();
+    let properties = schema["properties"].as_object();
     let arguments: Vec<String> = properties
         .into_iter()
         .flatten()
         .map(|(name, property)| argument(name, property, is_required(name)))
         .collect();
     [
-        selection.text(tool.name).to_owned(),
-        description,
-        object["command"].as_str().unwrap_or_default().to_owned(),
+        text("tool_name"),
+        text("description"),
+        text("command"),
         arguments.join(" "),
     ]
 }
@@ -124,4 +171,28 @@ fn object(selection: &Selection, tool: &Tool) -> Map<String, Value> {
     );
     object.insert("command".to_owned(), command.trim_end().into());
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_wrapped_between_words_and_long_words_are_broken() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a äöüßabcdef", 4), ["a", "äöüß", "abcd", "ef"]);
+        assert_eq!(wrap("", 4), [""; 0]);
+    }
+
+    #[test]
+    fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
+        let integer = serde_json::json!({"type": "integer", "default": 10});
+        assert_eq!(argument("count", &integer, false), "[count:integer=10]");
+        let choice = serde_json::json!({"type": "string", "enum": ["a", "b"]});
+        assert_eq!(argument("format", &choice, true), "format:a|b");
+        assert_eq!(
+            argument("path", &serde_json::json!({"type": "string"}), true),
+            "path"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs one command: no shell, nothing of ours inherited, and nothing left when it is over.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -47,6 +48,16 @@ pub(crate) enum End {
     TimedOut(Duration),
     /// It never began, for this reason.
     NotStarted(String),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(status) => status.fmt(formatter),
+            Self::TimedOut(timeout) => write!(formatter, "timed out after {timeout:?}"),
+            Self::NotStarted(reason) => reason.fmt(formatter),
+        }
+    }
 }
 
 /// Runs a command to its end. Dropping the future kills it and all that it started.

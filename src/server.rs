@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::answer::Answer;
 use crate::call::call;
 use crate::catalog::Risk;
+use crate::list::counted;
 use crate::meta_tools;
 use crate::search::search;
 use crate::selection::Selection;
@@ -102,18 +103,21 @@ impl Server {
     }
 
     fn instructions(&self) -> String {
-        let tools = self.offer.selection.tool_count();
-        let clis = self.offer.selection.clis().count();
+        let selection = &self.offer.selection;
+        let what = format!(
+            "{} of {}",
+            counted(selection.tool_count() as usize, "command-line tool"),
+            counted(selection.clis().count(), "CLI")
+        );
         match self.offer.mode {
             Mode::Discovery => format!(
-                "This server runs {tools} command-line tools of {clis} CLIs. Find one with \
+                "This server runs {what}. Find one with \
                  climax_search: give keywords in `query`, or no arguments for a summary of the \
                  CLIs. Each result has the tool's name and the schema of its arguments. Then run \
                  it with climax_call: `tool_name` as found, and `args` as the schema says."
             ),
             Mode::Classic => format!(
-                "This server runs {tools} command-line tools of {clis} CLIs, each registered as a \
-                 tool of its own. A result is what the command printed, then [stderr] and \
+                "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
                  [exit code] where there is something to say."
             ),
         }
@@ -232,7 +236,11 @@ impl ServerHandler for Server {
                     None,
                 )
             } else {
-                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)
+                ErrorData::new(
+                    ErrorCode::METHOD_NOT_FOUND,
+                    format!("Method not found: {}", request.method),
+                    None,
+                )
             },
         )
     }

@@ -356,8 +356,8 @@ fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Pl
                     Diagnostic::error(
                         span,
                         format!(
-                            "a `{name}` argument is a string, and this one is a {}",
-                            kind.name()
+                            "a `{name}` argument is a string, and this one is {}",
+                            kind.one()
                         ),
                     )
                     .help("set `type: string`"),
@@ -498,7 +498,7 @@ fn default(
                     value.word()
                 ),
             )
-            .help(format!("write it as a {}", kind.name())),
+            .help(format!("write it as {}", kind.one())),
         );
     }
     if let Some(choices) = choices
@@ -528,13 +528,13 @@ impl Problem {
             Self::WrongType => Diagnostic::error(
                 node.span,
                 match &node.value {
-                    Value::Text(text) => format!("`{text}` is not a {}", kind.name()),
-                    other => format!("expected a {}, found {}", kind.name(), other.kind()),
+                    Value::Text(text) => format!("`{text}` is not {}", kind.one()),
+                    other => format!("expected {}, found {}", kind.one(), other.kind()),
                 },
             )
             .help(match kind {
-                Kind::String => "put it in quotes".to_owned(),
-                _ => format!("give a {}, or change `type`", kind.name()),
+                Kind::String => "give one text, in quotes".to_owned(),
+                _ => format!("give {}, or change `type`", kind.one()),
             }),
             Self::Ambiguous(reading) => Diagnostic::error(
                 node.span,

@@ -258,10 +258,12 @@ impl<'m> Field<'m> {
     fn write(&self) -> TokenStream {
         let name = &self.name;
         let property = &self.arg.name;
+        let is_word = matches!(self.arg.place, Place::Positional | Place::Flag(_));
+        let method = identifier(if is_word { "word" } else { "text" });
         let value = match (&self.choice, self.is_optional()) {
             (None, _) => quote!(self.#name),
-            (Some(_), false) => quote!(self.#name.text()),
-            (Some(_), true) => quote!(self.#name.map(Choice::text)),
+            (Some(_), false) => quote!(self.#name.#method()),
+            (Some(_), true) => quote!(self.#name.map(Choice::#method)),
         };
         match (&self.arg.place, self.arg.kind) {
             (Place::Positional, Kind::String) if self.choice.is_none() => {

@@ -105,6 +105,17 @@ impl Kind {
             Self::Boolean => "boolean",
         }
     }
+
+    /// The name with its article, for messages.
+    #[must_use]
+    pub fn one(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+        }
+    }
 }
 
 /// Where an argument's value goes.

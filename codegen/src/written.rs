@@ -205,7 +205,8 @@ impl<'r> Fields<'r> {
         match node.value {
             Value::Map(entries) => Some(Self {
                 what,
-                span,
+                // A mapping's own place is often the white space before it.
+                span: entries.first().map_or(span, |(key, _)| key.span),
                 entries,
                 known: Vec::new(),
                 report,
@@ -244,10 +245,8 @@ impl<'r> Fields<'r> {
         let before = self.report.len();
         let value = self.optional(name, read);
         if value.is_none() && self.report.len() == before {
-            // Point at the first thing in the mapping, not at the white space before it.
-            let span = self.entries.first().map_or(self.span, |(key, _)| key.span);
             self.report.push(
-                Diagnostic::error(span, format!("{} needs the field `{name}`", self.what))
+                Diagnostic::error(self.span, format!("{} needs the field `{name}`", self.what))
                     .help(format!("add `{name}: ...`")),
             );
         }

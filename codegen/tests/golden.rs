@@ -1,0 +1,87 @@
+//! Configs and what becomes of them: generated code, or an error. `UPDATE_GOLDEN=1 cargo test`
+//! writes the expected files anew; read the difference before you commit it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use climax_codegen::diagnostic::render;
+use climax_codegen::source::{Source, read};
+use climax_codegen::{compile, emit};
+
+fn sources(folder: &str, name: &Path) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    match read(&root, &[name.to_path_buf()]) {
+        Ok(sources) => sources,
+        Err(errors) => panic!("{errors:?}"),
+    }
+}
+
+/// The configs of a folder; a folder in it is a set of configs that are compiled together.
+fn cases(folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    let mut cases: Vec<PathBuf> = fs::read_dir(root)
+        .expect("a folder")
+        .map(|entry| PathBuf::from(entry.expect("an entry").file_name()))
+        .filter(|name| name.extension().is_none_or(|ending| ending == "yaml"))
+        .collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn assert_golden(folder: &str, case: &Path, ending: &str, actual: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    let path = root.join(case).with_extension(ending);
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, actual).expect("written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == actual, "{} is now:\n{actual}", path.display());
+}
+
+#[test]
+fn configs_become_the_expected_code() {
+    for case in cases("golden") {
+        let sources = sources("golden", &case);
+        let compiled = compile(&sources);
+        let catalog = compiled.catalog;
+        let catalog =
+            catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources)));
+        assert_golden("golden", &case, "rs", &emit::rust_source(&catalog));
+    }
+}
+
+#[test]
+fn wrong_configs_are_refused_with_the_expected_errors() {
+    for case in cases("rejected") {
+        let sources = sources("rejected", &case);
+        let compiled = compile(&sources);
+        assert!(
+            compiled.catalog.is_none(),
+            "{} was accepted",
+            case.display()
+        );
+        assert_golden(
+            "rejected",
+            &case,
+            "stderr",
+            &render(&compiled.diagnostics, &sources),
+        );
+    }
+}
+
+#[test]
+fn the_same_configs_give_the_same_bytes() {
+    let once = || {
+        let sources = sources("golden", Path::new("every_kind.yaml"));
+        emit::rust_source(&compile(&sources).catalog.expect("a catalog"))
+    };
+    assert_eq!(once(), once());
+}

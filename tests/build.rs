@@ -1,0 +1,5 @@
+//! Bakes the fixtures.
+
+fn main() {
+    climax_codegen::bake("fixtures/configs");
+}

@@ -1,0 +1,206 @@
+//! The command line of a server.
+
+use std::fs;
+use std::process::Output;
+
+use climax_tests::{Folder, Server, fixtures, run, run_with_input, text};
+use serde_json::{Value, json};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+#[test]
+fn run_is_the_default() {
+    for mut command in [fixtures!("run", "--classic"), fixtures!("--classic")] {
+        assert_eq!(Server::start(&mut command).tools().len(), 36);
+    }
+}
+
+#[test]
+fn names_narrow_the_server_by_file_and_by_config() {
+    for mut command in [
+        fixtures!("git", "docker"),
+        fixtures!("run", "git-tools", "docker-tools"),
+        fixtures!("docker", "git-tools"),
+    ] {
+        let mut server = Server::start(&mut command);
+        let summary = server.search(&json!({}));
+        let names: Vec<String> = summary["summary"]
+            .as_array()
+            .expect("a summary")
+            .iter()
+            .map(|cli| text(&cli["name"]))
+            .collect();
+        assert_eq!(names, ["docker-tools", "git-tools"]);
+        assert_eq!(server.found(&json!({"query": "", "limit": 100})).len(), 13);
+        assert_eq!(server.call("git_status", &json!({})).text, "git status");
+        let other = server.call("dump_nothing", &json!({}));
+        assert_eq!(other.text, "Unknown tool: dump_nothing");
+    }
+    let tools = Server::start(&mut fixtures!("docker", "--classic")).tools();
+    assert_eq!(tools.len(), 3);
+}
+
+#[test]
+fn an_unknown_name_lists_what_is_baked() {
+    let output = run(&mut fixtures!("kubectl"));
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        "error: no CLI named `kubectl` is baked into this binary. There are:\n  \
+         behave (behave-tools)\n  docker (docker-tools)\n  dump (dump-tools)\n  git (git-tools)\n  \
+         missing (missing-tools)\n  plain (climax)\n"
+    );
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn a_path_is_answered_with_how_configs_are_baked() {
+    for mut command in [
+        fixtures!("my/tools.yaml"),
+        fixtures!("run", "my/tools.yaml"),
+        fixtures!("--config", "my/tools.yaml"),
+        fixtures!("list", "my/tools.yaml"),
+    ] {
+        let output = run(&mut command);
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(message.contains("configs are baked"), "{message}");
+        assert!(
+            message.contains("CLIMAX_CONFIGS=my/tools.yaml cargo build"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn an_option_that_is_not_known_refuses_the_start() {
+    for option in ["--policy", "--transport"] {
+        let output = run(&mut fixtures!(option, "x"));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(option));
+    }
+}
+
+#[test]
+fn the_version_tells_what_is_baked() {
+    for option in ["-V", "--version"] {
+        let output = run(&mut fixtures!(option));
+        assert!(output.status.success());
+        let version = stdout(&output);
+        let start = format!("climax {} (catalog ", env!("CARGO_PKG_VERSION"));
+        assert!(version.starts_with(&start), "{version}");
+        assert!(version.ends_with(", 6 CLIs, 36 tools)\n"), "{version}");
+    }
+}
+
+#[test]
+fn the_list_is_a_table_of_tools_with_description_command_and_arguments() {
+    let output = run(&mut fixtures!("list", "git"));
+    assert!(output.status.success());
+    let table = stdout(&output);
+    let log = table
+        .lines()
+        .find(|line| line.contains("git_log"))
+        .expect("a row");
+    let words: Vec<&str> = log.split_whitespace().collect();
+    assert_eq!(
+        words,
+        [
+            "git_log",
+            "Show",
+            "commit",
+            "history",
+            "echo",
+            "git",
+            "log",
+            "[max_count:integer=10]"
+        ]
+    );
+    let commit = table
+        .lines()
+        .find(|line| line.contains("git_commit"))
+        .expect("a row");
+    assert!(commit.ends_with("  message"), "{commit}");
+    assert!(table.contains("10 tools in all"));
+    assert!(!table.contains("docker_ps"));
+}
+
+#[test]
+fn the_list_is_json_when_asked() {
+    let output = run(&mut fixtures!("list", "--json"));
+    let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let tools = list["tools"].as_array().expect("tools");
+    assert_eq!(tools.len(), 36);
+    let commit = tools.iter().find(|tool| tool["tool_name"] == "git_commit");
+    assert_eq!(commit.expect("there")["command"], "echo git commit");
+    assert_eq!(list["catalog"].as_str().map(str::len), Some(16));
+}
+
+#[test]
+fn a_list_into_a_closed_pipe_is_no_crash() {
+    let mut command = std::process::Command::new("sh");
+    command.args([
+        "-c",
+        "\"$0\" list | head -n 1",
+        env!("CARGO_BIN_EXE_fixtures"),
+    ]);
+    let output = run(&mut command);
+    assert!(stdout(&output).starts_with("behave-tools"));
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn the_log_goes_to_standard_error_and_to_a_file_if_one_is_named() {
+    let folder = Folder::new();
+    let file = folder.path().join("climax.log");
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "git_status"}}),
+    ];
+    let input = requests.map(|request| request.to_string() + "\n").concat();
+    let quiet = run_with_input(&mut fixtures!("--classic"), &input);
+    assert_eq!(stderr(&quiet), "");
+    let mut command = fixtures!("--classic", "--log-level", "INFO");
+    let loud = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
+    assert!(
+        stderr(&loud).contains("running [\"echo\", \"git\", \"status\"]"),
+        "{loud:?}"
+    );
+    assert_eq!(stdout(&loud), stdout(&quiet), "the protocol is the same");
+    let log = fs::read_to_string(&file).expect("a log");
+    assert!(
+        log.contains("running [\"echo\", \"git\", \"status\"]"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_log_file_that_cannot_be_written_refuses_the_start() {
+    let output = run(fixtures!().env("CLIMAX_LOG_FILE", "/no/such/folder/log"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("CLIMAX_LOG_FILE"), "{output:?}");
+}
+
+#[test]
+fn started_by_hand_it_says_what_it_is_and_serves() {
+    // `script` gives it a terminal.
+    let mut command = std::process::Command::new("script");
+    let inner = format!("{} git 2>&1 </dev/tty", env!("CARGO_BIN_EXE_fixtures"));
+    command.args(["-qec", &inner, "/dev/null"]);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")});
+    // Ctrl-D ends a terminal's input.
+    let output = run_with_input(&mut command, &format!("{request}\n\u{4}\u{4}"));
+    let said = stdout(&output);
+    assert!(
+        said.contains("This is an MCP server with 10 tools."),
+        "{said}"
+    );
+    assert!(said.contains("claude mcp add climax -- "), "{said}");
+    assert!(said.contains("\"serverInfo\""), "{said}");
+}

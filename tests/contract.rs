@@ -1,0 +1,184 @@
+//! What the contract and the decisions about it promise for answers and their limits.
+
+use climax_tests::{Folder, Server, eventually, fixtures, processes};
+use serde_json::json;
+
+fn start() -> Server {
+    Server::start(&mut fixtures!())
+}
+
+#[test]
+fn output_is_followed_by_stderr_and_by_an_exit_code_that_is_not_zero() {
+    let mut server = start();
+    for (args, text, is_error) in [
+        (json!({"code": 0, "out": "output"}), "output", false),
+        (
+            json!({"code": 0, "out": "output", "err": "warning"}),
+            "output\n\n[stderr]\nwarning",
+            false,
+        ),
+        (
+            json!({"code": 1, "err": "error"}),
+            "[stderr]\nerror\n\n[exit code: 1]",
+            true,
+        ),
+        (json!({"code": 0}), "(no output)", false),
+        (json!({"code": 2}), "[exit code: 2]", true),
+    ] {
+        let answer = server.call("behave_exit", &args);
+        assert_eq!(answer.text, text, "{args}");
+        assert_eq!(answer.is_error, is_error, "{args}");
+    }
+}
+
+#[test]
+fn the_first_line_keeps_its_indentation() {
+    let args = json!({"code": 0, "out": "\n\n  M file  \n\n"});
+    assert_eq!(start().call("behave_exit", &args).text, "  M file");
+}
+
+#[test]
+fn a_signal_is_a_negative_exit_code() {
+    let answer = start().call("behave_signal", &json!({}));
+    assert_eq!(answer.text, "[exit code: -9]");
+    assert!(answer.is_error);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let answer = start().call("missing_program", &json!({}));
+    assert!(answer.is_error);
+    assert_eq!(
+        answer.text,
+        "[stderr]\nCommand not found: no-such-program-anywhere\n\n[exit code: -1]"
+    );
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_named() {
+    let answer = start().call("dump_directory", &json!({"where": "/no/such/directory"}));
+    assert!(answer.is_error);
+    assert_eq!(
+        answer.text,
+        "[stderr]\nWorking directory not found: /no/such/directory\n\n[exit code: -1]"
+    );
+}
+
+#[test]
+fn a_program_that_may_not_be_run_is_named() {
+    let folder = Folder::new();
+    let program = folder.path().join("not-executable");
+    std::fs::write(&program, "#!/bin/sh\n").expect("a file");
+    let mut server = Server::start(fixtures!().env("ARGDUMP", &program));
+    let answer = server.call("plain_dump", &json!({}));
+    assert!(answer.is_error);
+    assert!(answer.text.contains("Permission denied: "), "{answer:?}");
+}
+
+#[test]
+fn arguments_of_climax_call_that_make_no_sense_are_refused() {
+    let mut server = start();
+    for (arguments, line) in [
+        (json!({}), "Missing required argument 'tool_name'"),
+        (
+            json!({"tool_name": null}),
+            "Missing required argument 'tool_name'",
+        ),
+        (
+            json!({"tool_name": 7}),
+            "Argument 'tool_name' must be a string, not 7",
+        ),
+        (
+            json!({"tool_name": "git_log", "args": [1]}),
+            "Argument 'args' must be an object, not a list",
+        ),
+        (
+            json!({"tool_name": "git_log", "args": 7}),
+            "Argument 'args' must be an object, not a number",
+        ),
+        (
+            json!({"tool_name": "git_log", "args": "x"}),
+            "Argument 'args' must be an object, not text",
+        ),
+    ] {
+        let answer = server.call_registered("climax_call", &arguments);
+        assert!(answer.is_error, "{arguments}");
+        assert_eq!(
+            answer.text,
+            format!("Argument validation failed:\n  - {line}")
+        );
+    }
+}
+
+#[test]
+fn args_as_a_string_that_holds_an_object_is_that_object() {
+    let arguments = json!({"tool_name": "git_log", "args": "{\"max_count\": 3}"});
+    let answer = start().call_registered("climax_call", &arguments);
+    assert_eq!(answer.text, "git log -n 3");
+}
+
+#[test]
+fn a_timeout_kills_what_the_command_started() {
+    let sleep = ["sleep", "61.7341"];
+    let answer = start().call("behave_slow", &json!({"child": sleep[1], "out": "started"}));
+    assert!(
+        answer
+            .text
+            .starts_with("started\n\n[stderr]\nCommand timed out"),
+        "{answer:?}"
+    );
+    eventually("the grandchild is gone", || processes(&sleep) == 0);
+}
+
+#[test]
+fn a_cancelled_call_is_killed_with_what_it_started() {
+    let mut server = start();
+    let sleep = ["sleep", "62.9173"];
+    let args = json!({"sleep": 600, "child": sleep[1]});
+    let params =
+        json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": args}});
+    let id = server.send("tools/call", &params);
+    eventually("the grandchild runs", || processes(&sleep) == 1);
+    server.notify("notifications/cancelled", &json!({"requestId": id}));
+    eventually("the grandchild is gone", || processes(&sleep) == 0);
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+}
+
+#[test]
+fn a_child_in_the_background_does_not_delay_the_answer() {
+    let answer = start().call("behave_background", &json!({"out": "done", "child": "5"}));
+    assert_eq!(answer.text, "done");
+}
+
+#[test]
+fn a_timeout_of_zero_is_the_default() {
+    assert!(!start().call("plain_timeout_zero", &json!({})).is_error);
+}
+
+#[test]
+fn a_command_gets_no_input_unless_the_call_gives_it() {
+    let mut server = start();
+    let nothing = server.call("dump_nothing", &json!({})).json();
+    assert_eq!(nothing["stdin"], "");
+    let text = "line one\nline two \u{1f600}\n";
+    let given = server.call("dump_stdin", &json!({"text": text})).json();
+    assert_eq!(given["stdin"], text);
+    let long = "x".repeat(1_000_000);
+    let given = server.call("dump_stdin", &json!({"text": long})).json();
+    assert_eq!(given["stdin"].as_str().map(str::len), Some(1_000_000));
+}
+
+#[test]
+fn a_command_that_does_not_read_its_input_is_no_problem() {
+    let answer = start().call("behave_deaf", &json!({"text": "x".repeat(1_000_000)}));
+    assert_eq!(answer.text, "(no output)");
+}
+
+#[test]
+fn calls_run_at_the_same_time() {
+    let mut server = start();
+    let params = json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": {"sleep": 600}}});
+    let slow = server.send("tools/call", &params);
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+    server.notify("notifications/cancelled", &json!({"requestId": slow}));
+}

@@ -1,0 +1,20 @@
+//! The golden files of the code generator, compiled and used.
+
+mod every_kind {
+    include!("../codegen/tests/golden/every_kind.rs");
+}
+
+mod odd_names {
+    include!("../codegen/tests/golden/odd_names.rs");
+}
+
+#[test]
+fn every_tool_of_a_golden_file_is_found_under_its_name() {
+    for catalog in [&every_kind::CATALOG, &odd_names::CATALOG] {
+        for (number, tool) in (0..).zip(catalog.tools) {
+            let name = tool.name.of(catalog.text);
+            assert_eq!((catalog.find)(name), Some(number), "{name}");
+        }
+        assert_eq!((catalog.find)("no_such_tool"), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! MCP itself: versions, capabilities, errors, and the end.
+
+use climax_tests::{Server, fixtures, initialize, run_with_input, text, to_answer};
+use serde_json::{Value, json};
+
+fn start() -> Server {
+    Server::start(&mut fixtures!())
+}
+
+#[test]
+fn every_version_with_a_handshake_is_spoken() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut server = Server::start_silent(&mut fixtures!());
+        let answer = server.request("initialize", &initialize(version));
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        server.notify("notifications/initialized", &json!({}));
+        assert_eq!(server.tools().len(), 2);
+    }
+}
+
+#[test]
+fn the_version_without_a_handshake_is_spoken() {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut server = Server::start_silent(&mut fixtures!());
+    let list = server.request("tools/list", &json!({"_meta": meta}));
+    assert_eq!(
+        list["result"]["tools"][0]["name"], "climax_search",
+        "{list}"
+    );
+    assert_eq!(list["result"]["resultType"], "complete");
+    let arguments = json!({"tool_name": "git_status"});
+    let call = server.request(
+        "tools/call",
+        &json!({"_meta": meta, "name": "climax_call", "arguments": arguments}),
+    );
+    assert_eq!(to_answer(&call).text, "git status");
+    let discovered = server.request("server/discover", &json!({"_meta": meta}));
+    assert_eq!(discovered["result"]["capabilities"], json!({"tools": {}}));
+}
+
+#[test]
+fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
+    let mut server = Server::start_silent(&mut fixtures!());
+    let answer = server.request("initialize", &initialize("2025-11-25"));
+    let result = &answer["result"];
+    assert_eq!(result["capabilities"], json!({"tools": {}}));
+    assert_eq!(
+        result["serverInfo"],
+        json!({"name": "climax", "version": env!("CARGO_PKG_VERSION")})
+    );
+    let instructions = text(&result["instructions"]);
+    for part in [
+        "climax_search",
+        "climax_call",
+        "36 command-line tools of 6 CLIs",
+    ] {
+        assert!(instructions.contains(part), "{instructions}");
+    }
+}
+
+#[test]
+fn a_server_of_one_config_has_its_name() {
+    let mut server = Server::start_silent(&mut fixtures!("docker"));
+    let answer = server.request("initialize", &initialize("2025-11-25"));
+    assert_eq!(answer["result"]["serverInfo"]["name"], "docker-tools");
+}
+
+#[test]
+fn what_is_not_offered_is_not_there() {
+    let mut server = start();
+    for method in [
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "no/such",
+    ] {
+        let answer = server.request(method, &json!({}));
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    assert_eq!(server.request("ping", &json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
+    let mut server = start();
+    for params in [
+        json!({}),
+        json!({"name": 5}),
+        json!({"name": "climax_call", "arguments": [1]}),
+        json!({"name": "climax_call", "arguments": "x"}),
+    ] {
+        let answer = server.request("tools/call", &params);
+        assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
+    }
+    let answer = server.request(
+        "tools/call",
+        &json!({"name": "climax_search", "arguments": null}),
+    );
+    assert!(!to_answer(&answer).is_error);
+}
+
+#[test]
+fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
+    let mut server = start();
+    for (line, code, id) in [
+        ("{not json", -32700, Value::Null),
+        ("[]", -32600, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":77}", -32600, json!(77)),
+        ("5", -32600, Value::Null),
+    ] {
+        server.send_line(line);
+        let answer = server.receive();
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+        assert_eq!(answer["id"], id, "{line}: {answer}");
+    }
+    server.send_line("");
+    server.notify("notifications/nobody/knows", &json!({}));
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+}
+
+#[test]
+fn a_message_of_ten_megabytes_is_answered_and_a_longer_one_refused() {
+    let mut server = start();
+    let long = "x".repeat(10_000_000);
+    let found = server.found(&json!({"query": long}));
+    assert_eq!(found, [""; 0]);
+    server.send_line(&"y".repeat(17 * 1024 * 1024));
+    let answer = server.receive();
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+}
+
+#[test]
+fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
+    let mut server = start();
+    let params = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
+    let id = server.send("tools/call", &params);
+    let (status, lines) = server.close();
+    assert!(status.success());
+    let answers: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0]["id"], id);
+}
+
+#[test]
+fn a_client_that_leaves_at_once_is_no_error() {
+    let output = run_with_input(&mut fixtures!(), "");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn nothing_but_the_protocol_is_on_standard_output() {
+    let mut server = Server::start(&mut fixtures!("--log-level", "debug", "--classic"));
+    server.call_registered("behave_exit", &json!({"code": 1, "err": "e"}));
+    let (_, lines) = server.close();
+    assert_eq!(lines, [""; 0]);
+}
+
+#[test]
+fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
+    let tools = Server::start(&mut fixtures!("--classic")).tools();
+    let tool = |name: &str| {
+        tools
+            .iter()
+            .find(|tool| tool["name"] == name)
+            .expect("there")
+            .clone()
+    };
+    assert_eq!(
+        tool("docker_ps")["annotations"],
+        json!({"readOnlyHint": true})
+    );
+    assert_eq!(
+        tool("docker_commit")["annotations"],
+        json!({"readOnlyHint": false, "destructiveHint": false})
+    );
+    assert_eq!(
+        tool("docker_rm")["annotations"],
+        json!({"readOnlyHint": false, "destructiveHint": true})
+    );
+    assert_eq!(tool("git_status").get("annotations"), None);
+}

@@ -1,0 +1,193 @@
+//! What `climax_search` finds, and in which order.
+
+use climax_tests::{Server, fixtures};
+use serde_json::{Value, json};
+
+fn start() -> Server {
+    Server::start(&mut fixtures!())
+}
+
+#[test]
+fn a_query_is_looked_for_in_name_description_cli_category_and_tags() {
+    let mut server = start();
+    for (query, tool) in [
+        ("it_stat", "git_status"),
+        ("working tree", "git_status"),
+        ("git-tools", "git_status"),
+        ("vcs", "git_status"),
+        ("version-control", "git_status"),
+        ("debugging", "dump_nothing"),
+        ("GIT_Status", "git_status"),
+        ("[with a name]", "git_tag"),
+        ("(\"origin\")", "git_push"),
+    ] {
+        let found = server.found(&json!({"query": query}));
+        assert!(found.contains(&tool.to_owned()), "{query}: {found:?}");
+    }
+}
+
+#[test]
+fn the_fields_that_are_searched_are_joined_by_one_space() {
+    let mut server = start();
+    let query = "git_tag mark a commit [with a name] git-tools vcs version-control commits";
+    assert_eq!(server.found(&json!({"query": query})), ["git_tag"]);
+    // A match does not go on into the next tool.
+    let across = format!("{query}\ngit_recommit");
+    let answer = server.search(&json!({"query": across}));
+    assert_eq!(answer["match"], "ranked", "{answer}");
+}
+
+#[test]
+fn better_matches_come_first_and_ties_stay_in_catalog_order() {
+    let mut server = start();
+    assert_eq!(
+        server.found(&json!({"query": "commit", "limit": 6})),
+        [
+            // A word of the name, in catalog order.
+            "docker_commit",
+            "git_commit",
+            // A part of the name.
+            "git_recommit",
+            // Elsewhere.
+            "git_status",
+            "git_log",
+            "git_diff",
+        ]
+    );
+    let found = server.found(&json!({"query": "git_commit"}));
+    assert_eq!(found[0], "git_commit", "the exact name");
+    let found = server.found(&json!({"query": "self"}));
+    assert_eq!(found[0], "self");
+}
+
+#[test]
+fn category_and_cli_match_as_a_whole_and_in_any_case() {
+    let mut server = start();
+    assert_eq!(
+        server.found(&json!({"category": "VCS", "limit": 50})).len(),
+        10
+    );
+    assert_eq!(
+        server
+            .found(&json!({"cli": "Git-Tools", "limit": 50}))
+            .len(),
+        10
+    );
+    for filter in [
+        json!({"category": "vc"}),
+        json!({"category": "none"}),
+        json!({"cli": "git"}),
+        json!({"cli": "git-tools2"}),
+    ] {
+        assert_eq!(server.found(&filter), [""; 0], "{filter}");
+    }
+}
+
+#[test]
+fn an_absent_category_is_null_and_matches_no_filter() {
+    let mut server = start();
+    let answer = server.search(&json!({"cli": "climax"}));
+    assert_eq!(answer["results"][0]["tool_name"], "plain_dump");
+    assert_eq!(answer["results"][0]["category"], Value::Null);
+    assert_eq!(answer["results"][0]["tags"], json!([]));
+    let summary = server.search(&json!({"limit": 100}));
+    let plain = summary["summary"].as_array().expect("a summary").iter();
+    let plain = plain
+        .clone()
+        .find(|cli| cli["name"] == "climax")
+        .expect("there");
+    assert_eq!(plain["category"], Value::Null);
+    assert_eq!(plain["description"], "");
+}
+
+#[test]
+fn an_empty_query_is_a_search_without_filter_and_null_is_absent() {
+    let mut server = start();
+    let all = server.search(&json!({"query": "", "limit": 1000}));
+    assert_eq!(all["mode"], "search");
+    assert_eq!(all["results"].as_array().map(Vec::len), Some(36));
+    assert_eq!(all.get("total_matches"), None);
+    let summary = server.search(&json!({"query": null, "category": null, "cli": null}));
+    assert_eq!(summary["mode"], "summary");
+}
+
+#[test]
+fn the_limit_is_ten_unless_it_can_be_read() {
+    let mut server = start();
+    for (limit, count) in [
+        (json!(2), 2),
+        (json!("2"), 2),
+        (json!(2.0), 2),
+        (json!(0), 0),
+        (json!(-1), 0),
+        (json!("junk"), 10),
+        (json!(null), 10),
+        (json!(1_000_000), 36),
+    ] {
+        let found = server.found(&json!({"query": "", "limit": limit}));
+        assert_eq!(found.len(), count, "{limit}");
+    }
+    assert_eq!(server.found(&json!({"query": ""})).len(), 10);
+}
+
+#[test]
+fn more_matches_than_were_returned_are_counted() {
+    let mut server = start();
+    let some = server.search(&json!({"category": "vcs", "limit": 4}));
+    assert_eq!(some["total_matches"], 10);
+    let summary = server.search(&json!({"limit": 1}));
+    assert_eq!(summary["total_matches"], 6);
+    let all = server.search(&json!({"category": "vcs", "limit": 10}));
+    assert_eq!(all.get("total_matches"), None);
+}
+
+#[test]
+fn a_miss_of_one_word_is_empty() {
+    let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
+    assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
+}
+
+#[test]
+fn a_sentence_finds_the_tools_that_share_its_words_best_first() {
+    let mut server = start();
+    let answer = server.search(&json!({"query": "please remove the old container", "limit": 3}));
+    assert_eq!(answer["match"], "ranked");
+    assert_eq!(answer["results"][0]["tool_name"], "docker_rm");
+    let filtered = server.search(&json!({"query": "remove the container", "category": "vcs"}));
+    let names = filtered["results"].as_array().expect("results");
+    assert!(
+        names.iter().all(|result| result["category"] == "vcs"),
+        "{filtered}"
+    );
+    let nothing = server.search(&json!({"query": "xyzzy plugh"}));
+    assert_eq!(nothing, json!({"mode": "search", "results": []}));
+}
+
+#[test]
+fn an_answer_is_one_compact_text_and_the_same_each_time() {
+    let mut server = start();
+    let arguments = json!({"query": "commit"});
+    let first = server.call_registered("climax_search", &arguments);
+    assert!(
+        first.text.starts_with(
+            r#"{"mode":"search","results":[{"tool_name":"docker_commit","description":"#
+        )
+    );
+    assert!(!first.text.contains('\n'));
+    assert_eq!(first, server.call_registered("climax_search", &arguments));
+    assert_eq!(first, start().call_registered("climax_search", &arguments));
+}
+
+#[test]
+fn a_long_query_and_odd_arguments_do_no_harm() {
+    let mut server = start();
+    let long = server.search(&json!({"query": "x".repeat(100_000)}));
+    assert_eq!(long["results"], json!([]));
+    for odd in [
+        json!({"query": ["a"]}),
+        json!({"query": 5}),
+        json!({"unknown": true}),
+    ] {
+        server.search(&odd);
+    }
+}

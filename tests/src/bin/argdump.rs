@@ -1,0 +1,59 @@
+//! Shows what it is given as one line of JSON, or behaves in a way that a test asks for.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+use std::{env, io, thread};
+
+fn main() -> io::Result<ExitCode> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some("@behave") => behave(&words[1..]),
+        _ => dump(&words),
+    }
+}
+
+fn dump(words: &[String]) -> io::Result<ExitCode> {
+    let mut stdin = String::new();
+    io::stdin().read_to_string(&mut stdin)?;
+    let dumped = serde_json::json!({
+        "argv": words,
+        "cwd": env::current_dir()?,
+        "stdin": stdin,
+        "from_config": env::var("FROM_CONFIG").ok(),
+        "inherited": env::var("INHERITED").ok(),
+    });
+    writeln!(io::stdout(), "{dumped}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `out=` and `err=` are printed, `child=SECONDS` leaves a child that sleeps, `sleep=` sleeps,
+/// `signal=` and `code=` end it.
+fn behave(words: &[String]) -> io::Result<ExitCode> {
+    let wishes: HashMap<&str, &str> = words
+        .iter()
+        .filter_map(|word| word.split_once('='))
+        .collect();
+    if let Some(text) = wishes.get("out") {
+        writeln!(io::stdout(), "{text}")?;
+    }
+    if let Some(text) = wishes.get("err") {
+        writeln!(io::stderr(), "{text}")?;
+    }
+    if let Some(seconds) = wishes.get("child") {
+        Command::new("sleep").arg(seconds).spawn()?;
+    }
+    if let Some(seconds) = wishes.get("sleep") {
+        thread::sleep(Duration::from_secs_f64(seconds.parse().unwrap_or(0.0)));
+    }
+    if let Some(signal) = wishes.get("signal") {
+        let own = std::process::id().to_string();
+        Command::new("kill")
+            .args([format!("-{signal}"), own])
+            .status()?;
+        thread::sleep(Duration::from_secs(600));
+    }
+    let code = wishes.get("code").and_then(|code| code.parse().ok());
+    Ok(ExitCode::from(code.unwrap_or(0)))
+}

@@ -1,0 +1,392 @@
+//! A client for end-to-end tests: the real binary, real pipes, real programs.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use serde_json::{Value, json};
+
+/// Long enough for a slow machine; nothing waits for it unless it fails.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A running server, and a client that talks to it.
+pub struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    /// Answers that came while another one was waited for.
+    early: Vec<Value>,
+    next_id: u64,
+}
+
+/// The text of a tool's result.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What the agent reads.
+    pub text: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl Answer {
+    /// The text as JSON.
+    ///
+    /// # Panics
+    /// It is not JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|error| panic!("{error} in the answer {:?}", self.text))
+    }
+}
+
+impl Server {
+    /// Starts a server and shakes hands with it.
+    pub fn start(command: &mut Command) -> Self {
+        let mut server = Self::start_silent(command);
+        let answer = server.request("initialize", &initialize("2025-11-25"));
+        assert!(answer["result"].is_object(), "{answer}");
+        server.notify("notifications/initialized", &json!({}));
+        server
+    }
+
+    /// Starts a server and says nothing to it.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_silent(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            early: Vec::new(),
+            next_id: 0,
+        }
+    }
+
+    /// The server's process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a line as it is.
+    ///
+    /// # Panics
+    /// The server does not take it.
+    pub fn send_line(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("still open");
+        stdin.write_all(line.as_bytes()).expect("the server reads");
+        stdin.write_all(b"\n").expect("the server reads");
+        stdin.flush().expect("the server reads");
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: &Value) {
+        self.send_line(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    /// Sends a request and returns its id without waiting.
+    pub fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.send_line(&request.to_string());
+        id
+    }
+
+    /// The next message, whatever it is.
+    ///
+    /// # Panics
+    /// None comes, or it is not JSON.
+    pub fn receive(&mut self) -> Value {
+        let line = self.lines.recv_timeout(DEADLINE).expect("an answer");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Waits for the answer to a request.
+    pub fn wait_for(&mut self, id: u64) -> Value {
+        if let Some(position) = self.early.iter().position(|answer| answer["id"] == id) {
+            return self.early.remove(position);
+        }
+        loop {
+            let answer = self.receive();
+            if answer["id"] == id {
+                return answer;
+            }
+            self.early.push(answer);
+        }
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        self.wait_for(id)
+    }
+
+    /// Calls a registered tool.
+    pub fn call_registered(&mut self, name: &str, arguments: &Value) -> Answer {
+        let params = json!({"name": name, "arguments": arguments});
+        let answer = self.request("tools/call", &params);
+        to_answer(&answer)
+    }
+
+    /// Calls a tool through `climax_call`.
+    pub fn call(&mut self, name: &str, args: &Value) -> Answer {
+        self.call_registered("climax_call", &json!({"tool_name": name, "args": args}))
+    }
+
+    /// Searches with `climax_search`.
+    pub fn search(&mut self, arguments: &Value) -> Value {
+        let answer = self.call_registered("climax_search", arguments);
+        assert!(!answer.is_error, "{answer:?}");
+        answer.json()
+    }
+
+    /// The names of the tools that a search finds.
+    ///
+    /// # Panics
+    /// It is not in search mode.
+    pub fn found(&mut self, arguments: &Value) -> Vec<String> {
+        let answer = self.search(arguments);
+        assert_eq!(answer["mode"], "search", "{answer}");
+        let results = answer["results"].as_array().expect("results");
+        results
+            .iter()
+            .map(|result| text(&result["tool_name"]))
+            .collect()
+    }
+
+    /// The registered tools.
+    ///
+    /// # Panics
+    /// There is no list.
+    pub fn tools(&mut self) -> Vec<Value> {
+        let answer = self.request("tools/list", &json!({}));
+        answer["result"]["tools"]
+            .as_array()
+            .expect("a list")
+            .clone()
+    }
+
+    /// Closes the server's standard input and waits for its end. Returns what it still said.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub fn close(mut self) -> (ExitStatus, Vec<String>) {
+        drop(self.stdin.take());
+        let mut status = None;
+        eventually("the server ends", || {
+            status = self.child.try_wait().expect("a child");
+            status.is_some()
+        });
+        (status.expect("ended"), self.lines.iter().collect())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The parameters of `initialize`.
+#[must_use]
+pub fn initialize(version: &str) -> Value {
+    json!({
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "tests", "version": "1"},
+    })
+}
+
+/// The result of a `tools/call` response.
+///
+/// # Panics
+/// It is not one text.
+#[must_use]
+pub fn to_answer(response: &Value) -> Answer {
+    let result = &response["result"];
+    let content = result["content"].as_array();
+    let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
+    assert_eq!(content.len(), 1, "{response}");
+    assert_eq!(
+        result.get("structuredContent"),
+        None,
+        "every byte would be sent twice"
+    );
+    Answer {
+        text: text(&content[0]["text"]),
+        is_error: result["isError"] == true,
+    }
+}
+
+/// A JSON string's text.
+///
+/// # Panics
+/// It is none.
+#[must_use]
+pub fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("not a string: {value}"))
+        .to_owned()
+}
+
+/// Waits until something holds.
+///
+/// # Panics
+/// It does not hold before the deadline.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < DEADLINE, "not in time: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A folder that goes when the test ends.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes one.
+    ///
+    /// # Panics
+    /// It cannot be made.
+    #[must_use]
+    pub fn new() -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("climax-test-{}-{number}", std::process::id());
+        let path = env::temp_dir().join(name);
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path.canonicalize().expect("a folder"))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where it is, as text.
+    ///
+    /// # Panics
+    /// Its path is not UTF-8.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.to_str().expect("UTF-8")
+    }
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a program to its end without input.
+///
+/// # Panics
+/// It cannot be run.
+pub fn run(command: &mut Command) -> Output {
+    command.stdin(Stdio::null()).output().expect("it runs")
+}
+
+/// Runs a program to its end and gives it the input.
+///
+/// # Panics
+/// It cannot be run.
+pub fn run_with_input(command: &mut Command, input: &str) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+/// `PATH` with the folder of a program in front.
+///
+/// # Panics
+/// The program is in no folder.
+#[must_use]
+pub fn path_with(program: &str) -> std::ffi::OsString {
+    let folder = Path::new(program).parent().expect("a folder");
+    let old = env::var_os("PATH").unwrap_or_default();
+    let folders = [folder.to_path_buf()]
+        .into_iter()
+        .chain(env::split_paths(&old));
+    env::join_paths(folders).expect("a PATH")
+}
+
+/// How many processes have these words as their command line.
+#[must_use]
+pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
+    let wanted: Vec<u8> = words
+        .iter()
+        .flat_map(|word| [word.as_ref().as_encoded_bytes(), &[0]].concat())
+        .collect();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return 0;
+    };
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| {
+            let mut line = Vec::new();
+            fs::File::open(entry.path().join("cmdline"))
+                .and_then(|mut file| file.read_to_end(&mut line))
+                .is_ok_and(|_| line == wanted)
+        })
+        .count()
+}
+
+/// The command that starts the server of the fixtures, ready for more arguments.
+///
+/// Cargo tells only test files where the binaries are, hence a macro.
+#[macro_export]
+macro_rules! fixtures {
+    ($($argument:expr),*) => {{
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fixtures"));
+        command
+            .env("PATH", $crate::path_with(env!("CARGO_BIN_EXE_argdump")))
+            .env("ARGDUMP", env!("CARGO_BIN_EXE_argdump"))
+            .env("PLAIN_DIRECTORY", "/")
+            .env("INHERITED", "from the server")
+            .env_remove("CLIMAX_LOG_FILE");
+        $(command.arg($argument);)*
+        command
+    }};
+}
