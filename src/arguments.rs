@@ -37,13 +37,10 @@ impl<'a> Reader<'a> {
     /// A value that must be there.
     #[inline(never)]
     pub fn required<T: Typed<'a>>(&mut self, name: &'static str) -> T {
-        match self.present(name) {
-            Some(value) => self.coerced(name, value).unwrap_or(T::PLACEHOLDER),
-            None => {
-                self.is_missing(name);
-                T::PLACEHOLDER
-            }
+        if self.present(name).is_none() {
+            self.is_missing(name);
         }
+        self.optional(name).unwrap_or(T::PLACEHOLDER)
     }
 
     /// A value that may be there.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -135,7 +136,8 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
 
 fn select(catalog: &'static Catalog, names: &[String]) -> Result<Selection, String> {
     Selection::named(catalog, names).map_err(|unknown| {
-        let is_yaml = unknown.ends_with(".yaml") || unknown.ends_with(".yml");
+        let ending = Path::new(unknown).extension();
+        let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
         if is_yaml || unknown.contains('/') {
             return configs_are_baked(unknown);
         }

@@ -46,7 +46,7 @@ pub(crate) fn query(mut arguments: Map<String, Value>) -> Query {
         other => Some(other.to_string()),
     };
     Query {
-        query: text("query"),
+        text: text("query"),
         category: text("category"),
         cli: text("cli"),
         limit,
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_filter_that_is_null_is_absent() {
         let query = query(object(json!({"query": null, "cli": "git", "category": 5})));
-        assert_eq!(query.query, None);
+        assert_eq!(query.text, None);
         assert_eq!(query.cli.as_deref(), Some("git"));
         assert_eq!(query.category.as_deref(), Some("5"));
     }

@@ -10,7 +10,7 @@ use crate::selection::Selection;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Query {
     /// Text to be found.
-    pub(crate) query: Option<String>,
+    pub(crate) text: Option<String>,
     /// The category of the CLI.
     pub(crate) category: Option<String>,
     /// The name of the CLI.
@@ -21,7 +21,7 @@ pub(crate) struct Query {
 
 /// The JSON that answers a search.
 pub(crate) fn search(selection: &Selection, query: &Query) -> String {
-    if query.query.is_none() && query.category.is_none() && query.cli.is_none() {
+    if query.text.is_none() && query.category.is_none() && query.cli.is_none() {
         summary(selection, query.limit)
     } else {
         results(selection, query)
@@ -44,7 +44,7 @@ fn summary(selection: &Selection, limit: usize) -> String {
 }
 
 fn results(selection: &Selection, query: &Query) -> String {
-    let needle = query.query.as_deref().map(fold).unwrap_or_default();
+    let needle = query.text.as_deref().map(fold).unwrap_or_default();
     let clis = Filtered::new(selection, query);
     let mut hits = substring_hits(selection, &clis, &needle, query.limit);
     let mut is_ranked = false;

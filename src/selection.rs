@@ -52,7 +52,7 @@ impl Selection {
     /// The CLIs that are offered.
     pub(crate) fn clis(&self) -> impl Iterator<Item = &'static Cli> {
         let clis = self.catalog.clis;
-        let all = self.chosen.is_none().then_some(clis).unwrap_or_default();
+        let all: &[Cli] = if self.chosen.is_none() { clis } else { &[] };
         let chosen = self.chosen.iter().flatten();
         all.iter()
             .chain(chosen.filter_map(|number| clis.get(*number as usize)))

@@ -178,11 +178,11 @@ impl ServerHandler for Server {
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };
-        let content = vec![ContentBlock::text(answer.text)];
+        let blocks = vec![ContentBlock::text(answer.text)];
         let result = if answer.is_error {
-            CallToolResult::error(content)
+            CallToolResult::error(blocks)
         } else {
-            CallToolResult::success(content)
+            CallToolResult::success(blocks)
         };
         Ok(result.into())
     }

@@ -11,8 +11,7 @@ fn start() -> Server {
 fn argv(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
     let answer = server.call(tool, args);
     assert!(!answer.is_error, "{tool} {args}: {answer:?}");
-    let argv = answer.json()["argv"].clone();
-    serde_json::from_value(argv).expect("a list of words")
+    serde_json::from_value(answer.json()["argv"].clone()).expect("a list of words")
 }
 
 /// The lines of a refusal.

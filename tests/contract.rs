@@ -151,11 +151,6 @@ fn a_child_in_the_background_does_not_delay_the_answer() {
 }
 
 #[test]
-fn a_timeout_of_zero_is_the_default() {
-    assert!(!start().call("plain_timeout_zero", &json!({})).is_error);
-}
-
-#[test]
 fn a_command_gets_no_input_unless_the_call_gives_it() {
     let mut server = start();
     let nothing = server.call("dump_nothing", &json!({})).json();

@@ -113,7 +113,7 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     }
     templates(&written, report);
     let risk = written.risk.as_ref().map(|risk| risk.value);
-    let timeout_ms = timeout(written.timeout, report);
+    let timeout_ms = timeout(written.timeout.as_ref(), report);
     let args = args(written.args, report);
     let command = written
         .command
@@ -158,8 +158,8 @@ fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>)
     );
 }
 
-fn timeout(timeout: Option<At<f64>>, report: &mut Vec<Diagnostic>) -> u64 {
-    let Some(At { value, span }) = timeout else {
+fn timeout(timeout: Option<&At<f64>>, report: &mut Vec<Diagnostic>) -> u64 {
+    let Some(&At { value, span }) = timeout else {
         return DEFAULT_TIMEOUT_MS;
     };
     if value < 0.0 || !value.is_finite() {

@@ -14,6 +14,9 @@ use crate::names::Scope;
 const FORMATTED_TOOLS: usize = 200;
 
 /// The generated code, formatted if it is small enough to be read.
+///
+/// # Panics
+/// Only if the emitter itself is wrong.
 #[must_use]
 pub fn rust_source(catalog: &Catalog) -> String {
     let layout = layout(catalog);
@@ -101,7 +104,7 @@ fn catalog_tokens(catalog: &Catalog, layout: &Layout) -> TokenStream {
 
             static HAYSTACK: &str = #haystack;
         }
-        pub use baked::CATALOG;
+        pub(crate) use baked::CATALOG;
     }
 }
 
@@ -157,7 +160,7 @@ fn tool_type(tool: &Tool, name: &Ident, types: &mut Scope) -> TokenStream {
         .partition(|field| field.arg.place == Place::Positional);
     let writes = positionals.iter().chain(&others).map(|field| field.write());
     let choices = fields.iter().filter_map(Field::choice_type);
-    let borrows = fields.iter().any(|field| field.borrows());
+    let borrows = fields.iter().any(Field::borrows);
     let lifetime = borrows.then(|| quote!(<'a>));
     let doc = format!(" `{}`", tool.name);
     quote! {

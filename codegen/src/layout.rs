@@ -85,6 +85,9 @@ pub struct ToolRow {
 }
 
 /// Lays out a catalog.
+///
+/// # Panics
+/// Its text has 4 GiB.
 #[must_use]
 pub fn layout(catalog: &Catalog) -> Layout {
     let mut layout = Layout {
@@ -170,6 +173,9 @@ impl Layout {
 }
 
 /// A row's number.
+///
+/// # Panics
+/// There are 2^32 of them.
 #[must_use]
 pub fn count(length: usize) -> u32 {
     u32::try_from(length).expect("fewer than 2^32 tools")

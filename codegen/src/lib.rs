@@ -76,8 +76,9 @@ fn hash(sources: &[Source]) -> String {
         }
     }
     let bytes = digest.finalize();
-    bytes[..8]
+    let first = bytes
         .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+        .take(8)
+        .fold(0, |hash, byte| hash << 8 | u64::from(*byte));
+    format!("{first:016x}")
 }

@@ -1,6 +1,7 @@
 //! Turns text of users into Rust identifiers: valid, no keywords, no two alike.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// Identifiers that are taken in one place of the generated code.
 #[derive(Default)]
@@ -53,7 +54,9 @@ fn ascii_words(text: &str) -> impl Iterator<Item = String> {
     for character in text.chars() {
         match character {
             _ if character.is_ascii_alphanumeric() => ascii.push(character),
-            _ if character.is_alphanumeric() => ascii += &format!("u{:x}", u32::from(character)),
+            _ if character.is_alphanumeric() => {
+                let _ = write!(ascii, "u{:x}", u32::from(character));
+            }
             _ => ascii.push(' '),
         }
     }

@@ -349,6 +349,7 @@ fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, At<S
     Some(pairs)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
     let value = match (&node.value, node.old_reading) {
         (Value::Boolean(value), _) => *value,
@@ -365,6 +366,7 @@ fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<f64>> {
     #[expect(
         clippy::cast_precision_loss,
@@ -420,23 +422,19 @@ fn one_of<T: Copy>(
 }
 
 fn list(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
-    match node.value {
-        Value::List(items) => Some(items),
-        _ => {
-            report.push(wrong_type(&node, "a list"));
-            None
-        }
+    if let Value::List(items) = node.value {
+        return Some(items);
     }
+    report.push(wrong_type(&node, "a list"));
+    None
 }
 
 fn map(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(Node, Node)>> {
-    match node.value {
-        Value::Map(entries) => Some(entries),
-        _ => {
-            report.push(wrong_type(&node, "a mapping"));
-            None
-        }
+    if let Value::Map(entries) = node.value {
+        return Some(entries);
     }
+    report.push(wrong_type(&node, "a mapping"));
+    None
 }
 
 #[cfg(test)]

@@ -347,6 +347,7 @@ impl<'de> Visitor<'de> for AnyNode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
 
     fn parse_text(text: &str) -> Result<Node, Diagnostic> {
         parse(
@@ -412,7 +413,8 @@ mod tests {
         let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..12 {
             let item = format!("*a{}", level - 1);
-            text += &format!("a{level}: &a{level} [{}]\n", [item.as_str(); 10].join(", "));
+            let items = [item.as_str(); 10].join(", ");
+            let _ = writeln!(text, "a{level}: &a{level} [{items}]");
         }
         let error = parse_text(&text).expect_err("an alias bomb");
         assert!(error.message.contains("aliases"), "{}", error.message);

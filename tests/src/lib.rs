@@ -13,7 +13,7 @@ use std::{env, thread};
 use serde_json::{Value, json};
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A running server, and a client that talks to it.
 pub struct Server {
@@ -48,6 +48,9 @@ impl Answer {
 
 impl Server {
     /// Starts a server and shakes hands with it.
+    ///
+    /// # Panics
+    /// It does not answer.
     pub fn start(command: &mut Command) -> Self {
         let mut server = Self::start_silent(command);
         let answer = server.request("initialize", &initialize("2025-11-25"));
@@ -158,6 +161,9 @@ impl Server {
     }
 
     /// Searches with `climax_search`.
+    ///
+    /// # Panics
+    /// The answer is an error.
     pub fn search(&mut self, arguments: &Value) -> Value {
         let answer = self.call_registered("climax_search", arguments);
         assert!(!answer.is_error, "{answer:?}");
@@ -194,6 +200,7 @@ impl Server {
     ///
     /// # Panics
     /// It does not end.
+    #[must_use]
     pub fn close(mut self) -> (ExitStatus, Vec<String>) {
         drop(self.stdin.take());
         let mut status = None;

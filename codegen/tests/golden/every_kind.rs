@@ -5,7 +5,7 @@ mod baked {
         Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf,
     };
     pub static CATALOG: Catalog = Catalog {
-        hash: "435c36fcf90bacab",
+        hash: "d3dd0674934031f5",
         text: TEXT,
         haystack: HAYSTACK,
         clis: &CLIS,
@@ -183,4 +183,4 @@ mod baked {
         r#"nothing takes nothing every-kind testing one two "quoted""#, "\n"
     );
 }
-pub use baked::CATALOG;
+pub(crate) use baked::CATALOG;

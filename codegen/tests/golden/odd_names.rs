@@ -262,4 +262,4 @@ mod baked {
         "argv is a type that generated code uses climax", "\n"
     );
 }
-pub use baked::CATALOG;
+pub(crate) use baked::CATALOG;

@@ -52,7 +52,7 @@ fn behave(words: &[String]) -> io::Result<ExitCode> {
         Command::new("kill")
             .args([format!("-{signal}"), own])
             .status()?;
-        thread::sleep(Duration::from_secs(600));
+        thread::sleep(Duration::from_mins(10));
     }
     let code = wishes.get("code").and_then(|code| code.parse().ok());
     Ok(ExitCode::from(code.unwrap_or(0)))

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Drives the server with the official Python client, and compares it with CLImax in Python.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target="${CARGO_TARGET_DIR:-target}"
+venv="$target/clients"
+if [ ! -x "$venv/bin/climax" ]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
+fi
+
+echo "-- the official client, with the shipped configs"
+cargo build --quiet
+"$venv/bin/python" tests/clients/official_client.py "$target/debug/climax"
+
+echo "-- the same tools/list as CLImax in Python, for its own configs"
+configs="$target/clients/original"
+if [ ! -d "$configs" ]; then
+    unpacked="$(mktemp -d)"
+    trap 'rm -rf "$unpacked"' EXIT
+    # The configs are in the source package only.
+    "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+        --dest "$unpacked" climax-mcp==0.5.0
+    tar -xzf "$unpacked"/climax_mcp-0.5.0.tar.gz -C "$unpacked"
+    mkdir -p "$configs.new"
+    cp "$unpacked"/climax_mcp-0.5.0/configs/*.yaml "$unpacked"/climax_mcp-0.5.0/examples/*.yaml "$configs.new"
+    mv "$configs.new" "$configs"
+fi
+# A target folder of its own, so that the usual one keeps the shipped configs.
+CLIMAX_CONFIGS="$PWD/$configs" CARGO_TARGET_DIR="$target/parity" cargo build --quiet
+"$venv/bin/python" tests/clients/parity.py \
+    "$venv/bin/climax" "$target/parity/debug/climax" "$configs"/*.yaml

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Start-up must not grow with the number of tools: a pointer in a baked table would be a relocation
+# that the loader has to work through at each start.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+command -v readelf >/dev/null || { echo "readelf is not there: skipped"; exit 0; }
+target="${CARGO_TARGET_DIR:-target}"
+case "$target" in /*) ;; *) target="$PWD/$target" ;; esac
+export CARGO_TARGET_DIR="$target/relocations"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+relocations() { # NUMBER OF TOOLS
+    mkdir -p "$work/$1"
+    {
+        printf 'name: many\ncommand: echo\ncategory: test\ntools:\n'
+        for number in $(seq "$1"); do
+            printf '  - name: tool_%s\n    description: Does number %s\n    args:\n' "$number" "$number"
+            printf '      - {name: text, required: true}\n      - {name: count, type: integer, default: 3}\n'
+            printf '      - {name: format, enum: [json, text], default: json}\n'
+        done
+    } >"$work/$1/many.yaml"
+    CLIMAX_CONFIGS="$work/$1" cargo build --quiet --package climax --config profile.dev.opt-level=1
+    readelf --relocs --wide "$CARGO_TARGET_DIR/debug/climax" | grep -c R_
+}
+
+few="$(relocations 10)"
+many="$(relocations 1000)"
+echo "relocations with 10 tools: $few, with 1000 tools: $many"
+if [ "$few" = "$many" ]; then
+    echo "1 passed, 0 failed"
+else
+    echo "0 passed, 1 failed"
+    exit 1
+fi
