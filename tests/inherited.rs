@@ -1,0 +1,495 @@
+//! Behaviours that the tests of CLImax in Python name and no other test here proves. The whole list
+//! is in `inherited.md`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use climax_codegen::diagnostic::{Diagnostic, Severity, render};
+use climax_codegen::layout::layout;
+use climax_codegen::model::{Catalog, Place, Risk};
+use climax_codegen::source::{Source, read};
+use climax_codegen::{compile, emit, schema};
+use climax_tests::{Folder, Server, fixtures, run, run_with_input, text, to_answer};
+use serde_json::{Value, json};
+
+const PAGE: &str = include_str!("inherited.md");
+
+fn start() -> Server {
+    Server::start(&mut fixtures!())
+}
+
+fn source(name: &str, text: &str) -> Source {
+    Source {
+        path: format!("{name}.yaml"),
+        stem: name.to_owned(),
+        file_name: format!("{name}.yaml"),
+        text: text.to_owned(),
+    }
+}
+
+/// What becomes of a config that is right, and what is said about it nevertheless.
+fn accepted(text: &str) -> (Catalog, Vec<Diagnostic>) {
+    let sources = [source("config", text)];
+    let compiled = compile(&sources);
+    let catalog = compiled.catalog;
+    let catalog = catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources)));
+    (catalog, compiled.diagnostics)
+}
+
+/// The messages about paths that cannot be read.
+fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+    let errors = read(root, paths).err().expect("an error");
+    errors.into_iter().map(|error| error.message).collect()
+}
+
+// Configs.
+
+#[test]
+fn a_config_that_is_not_there_is_named() {
+    let folder = Folder::new();
+    let messages = unreadable(folder.path(), &["nope.yaml".into()]);
+    assert_eq!(messages.len(), 1);
+    assert!(messages[0].contains("`nope.yaml`"), "{messages:?}");
+}
+
+#[test]
+fn no_configs_at_all_are_refused() {
+    let folder = Folder::new();
+    assert_eq!(unreadable(folder.path(), &[]), ["no configs are named"]);
+    assert_eq!(
+        unreadable(folder.path(), &[".".into()]),
+        ["the folder `.` holds no configs"]
+    );
+}
+
+#[test]
+fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
+    let sources = [
+        source(
+            "right",
+            "command: x\ntools: [{name: a, description: A tool}]\n",
+        ),
+        source("wrong", "tools: [{name: b, description: Another}]\n"),
+    ];
+    let compiled = compile(&sources);
+    assert!(compiled.catalog.is_none());
+    let said = render(&compiled.diagnostics, &sources);
+    assert!(said.contains("wrong.yaml:1:1"), "{said}");
+    assert!(!said.contains("right.yaml"), "{said}");
+}
+
+#[test]
+fn a_tool_has_its_timeout_or_thirty_seconds() {
+    let (catalog, _) = accepted(
+        "command: x
+tools:
+  - {name: slow, description: Takes long, timeout: 120}
+  - {name: fast, description: Does not}
+",
+    );
+    let tools = catalog.clis[0].tools.iter();
+    let timeouts: Vec<u64> = tools.map(|tool| tool.timeout_ms).collect();
+    assert_eq!(timeouts, [120_000, 30_000]);
+}
+
+#[test]
+fn category_and_tags_need_not_come_together() {
+    for (field, written) in [
+        ("category: devops", r#""category":"devops","tags":[]"#),
+        (
+            "tags: [automation, ci]",
+            r#""category":null,"tags":["automation","ci"]"#,
+        ),
+    ] {
+        let config = format!("command: x\n{field}\ntools: [{{name: a, description: A tool}}]\n");
+        let baked = layout(&accepted(&config).0).text.parts.concat();
+        // Once in the summary, once in each tool's entry.
+        assert_eq!(baked.matches(written).count(), 2, "{baked}");
+    }
+}
+
+#[test]
+fn a_flag_beside_cwd_is_ignored() {
+    let (catalog, _) = accepted(
+        "command: x
+tools:
+  - name: a
+    description: A tool
+    args: [{name: workdir, flag: --workdir, cwd: true}]
+",
+    );
+    assert_eq!(catalog.clis[0].tools[0].args[0].place, Place::Directory);
+    assert!(!emit::rust_source(&catalog).contains("--workdir"));
+}
+
+#[test]
+fn a_switch_may_be_a_bare_word() {
+    let (catalog, _) = accepted(
+        "command: x
+tools:
+  - name: files
+    description: A tool
+    args: [{name: total, type: boolean, flag: total}]
+",
+    );
+    let code = emit::rust_source(&catalog);
+    assert!(
+        code.contains(r#"argv.switch("total", self.total);"#),
+        "{code}"
+    );
+}
+
+#[test]
+fn a_global_argument_without_a_default_is_left_out_with_a_warning() {
+    let (catalog, diagnostics) = accepted(
+        "command: x
+global_args: [{name: vault, flag: vault=}]
+tools: [{name: a, description: A tool}]
+",
+    );
+    assert!(catalog.clis[0].global_args.is_empty());
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0].severity, Severity::Warning);
+    assert!(diagnostics[0].message.contains("without a default"));
+}
+
+#[test]
+fn a_global_switch_may_be_true_in_the_config() {
+    let (catalog, diagnostics) = accepted(
+        "command: x
+global_args: [{name: verbose, type: boolean, default: true}]
+tools: [{name: a, description: A tool}]
+",
+    );
+    let code = emit::rust_source(&catalog);
+    assert!(
+        code.contains(r#"argv.global_switch("--verbose", "true");"#),
+        "{code}"
+    );
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+}
+
+#[test]
+fn a_list_of_global_arguments_may_be_empty() {
+    let (catalog, diagnostics) =
+        accepted("command: x\nglobal_args: []\ntools: [{name: a, description: A tool}]\n");
+    assert!(catalog.clis[0].global_args.is_empty());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+}
+
+#[test]
+fn risk_confirmation_and_resolve_are_accepted_together() {
+    let (catalog, diagnostics) = accepted(
+        r#"command: x
+tools:
+  - name: delete_thing
+    description: Delete a thing
+    risk: destructive
+    confirm_message: "Delete {id} ({_name})?"
+    resolve: {_name: {command: describe, args: {id: "{id}"}, timeout: 5}}
+    args: [{name: id, required: true, positional: true}]
+"#,
+    );
+    assert_eq!(catalog.clis[0].tools[0].risk, Some(Risk::Destructive));
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+}
+
+#[test]
+fn a_schema_says_everything_that_is_known_about_an_argument() {
+    let (catalog, _) = accepted(
+        "command: x
+tools:
+  - name: a
+    description: A tool
+    args:
+      - name: format
+        description: Output format
+        required: true
+        default: json
+        enum: [json, table]
+",
+    );
+    let schema = schema::input_schema(&catalog.clis[0].tools[0].args);
+    let schema: Value = serde_json::from_str(&schema).expect("JSON");
+    let format = json!({
+        "type": "string", "description": "Output format", "default": "json",
+        "enum": ["json", "table"],
+    });
+    assert_eq!(
+        schema,
+        json!({"type": "object", "properties": {"format": format}, "required": ["format"]})
+    );
+}
+
+#[test]
+fn every_shipped_config_says_its_category_and_tags() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let Ok(sources) = read(&root, &["configs".into()]) else {
+        panic!("the shipped configs are there")
+    };
+    let compiled = compile(&sources);
+    let catalog = compiled.catalog.expect("they are right");
+    for cli in &catalog.clis {
+        assert!(cli.category.is_some(), "{}", cli.name);
+        assert!(!cli.tags.is_empty(), "{}", cli.name);
+    }
+}
+
+// Calls.
+
+#[test]
+fn one_server_calls_the_tools_of_every_config() {
+    let mut server = start();
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+    assert_eq!(server.call("docker_ps", &json!({})).text, "docker ps");
+    let exited = server.call("behave_exit", &json!({"code": 0, "out": "out"}));
+    assert_eq!(exited.text, "out");
+    for (tool, argv) in [
+        ("dump_nothing", json!([])),
+        (
+            "plain_nothing",
+            json!(["base", "words", "--region-name", "eu"]),
+        ),
+    ] {
+        assert_eq!(server.call(tool, &json!({})).json()["argv"], argv, "{tool}");
+    }
+}
+
+#[test]
+fn a_registered_tool_may_be_called_without_arguments() {
+    let mut server = Server::start(&mut fixtures!("--classic"));
+    for params in [
+        json!({"name": "git_status"}),
+        json!({"name": "git_status", "arguments": null}),
+        json!({"name": "git_status", "arguments": {}}),
+    ] {
+        let answer = server.request("tools/call", &params);
+        assert_eq!(to_answer(&answer).text, "git status", "{params}");
+    }
+}
+
+#[test]
+fn a_destructive_tool_runs_where_no_policy_says_otherwise() {
+    let answer = start().call("docker_rm", &json!({}));
+    assert!(!answer.is_error);
+    assert_eq!(answer.text, "docker rm");
+}
+
+#[test]
+fn a_failure_shows_output_errors_and_exit_code_in_this_order() {
+    let answer = start().call(
+        "behave_exit",
+        &json!({"code": 1, "out": "out", "err": "err"}),
+    );
+    assert!(answer.is_error);
+    assert_eq!(answer.text, "out\n\n[stderr]\nerr\n\n[exit code: 1]");
+}
+
+#[test]
+fn operators_are_positional_words_like_any_other() {
+    let mut server = start();
+    for operator in ["+", "-", "*", "/"] {
+        let args = json!({"path": operator, "number": 3});
+        let dumped = server.call("dump_positional", &args).json();
+        assert_eq!(dumped["argv"], json!(["go", operator, "3"]));
+    }
+}
+
+#[test]
+fn input_is_no_word_and_an_absent_one_is_empty() {
+    let mut server = start();
+    for (args, stdin) in [
+        (json!({"text": "Hello\nWorld"}), "Hello\nWorld"),
+        (json!({}), ""),
+    ] {
+        let dumped = server.call("dump_stdin", &args).json();
+        assert_eq!(dumped["argv"], json!([]));
+        assert_eq!(dumped["stdin"], stdin);
+    }
+}
+
+#[test]
+fn a_long_value_reaches_the_program_in_full() {
+    let long = "x".repeat(100_000);
+    let dumped = start().call("dump_kinds", &json!({"text": long})).json();
+    assert_eq!(dumped["argv"], json!(["show", "kinds", "-t", long]));
+}
+
+#[test]
+fn false_is_the_integer_zero_and_a_list_is_no_boolean() {
+    let mut server = start();
+    let dumped = server.call("dump_kinds", &json!({"count": false})).json();
+    assert_eq!(dumped["argv"], json!(["show", "kinds", "--count", "0"]));
+    let answer = server.call("dump_kinds", &json!({"verbose": [1, 2, 3]}));
+    assert!(answer.is_error);
+    assert_eq!(
+        answer.text,
+        "Argument validation failed:\n  - Argument 'verbose': cannot convert '[1,2,3]' to boolean"
+    );
+}
+
+// Search.
+
+#[test]
+fn a_query_is_no_pattern() {
+    let mut server = start();
+    for query in [".*", "[a-z]", "git_.tatus", "^git", "git_*", "%"] {
+        assert_eq!(server.found(&json!({"query": query})), [""; 0], "{query}");
+    }
+}
+
+#[test]
+fn a_tag_a_category_or_a_name_finds_every_tool_of_its_cli_and_no_other() {
+    let mut server = start();
+    let tools = server.found(&json!({"cli": "git-tools", "limit": 100}));
+    for query in ["version-control", "vcs", "git-tools"] {
+        let found = server.found(&json!({"query": query, "limit": 100}));
+        assert_eq!(found, tools, "{query}");
+    }
+}
+
+#[test]
+fn the_summary_counts_the_tools_of_each_cli_in_the_order_of_their_files() {
+    let summary = start().search(&json!({}));
+    let clis = summary["summary"].as_array().expect("a summary");
+    let counts: Vec<Value> = clis
+        .iter()
+        .map(|cli| json!([cli["name"], cli["tool_count"]]))
+        .collect();
+    assert_eq!(
+        json!(counts),
+        json!([
+            ["behave-tools", 6],
+            ["docker-tools", 3],
+            ["dump-tools", 14],
+            ["git-tools", 10],
+            ["missing-tools", 1],
+            ["climax", 2],
+        ])
+    );
+}
+
+#[test]
+fn required_arguments_are_listed_in_definition_order() {
+    let mut server = start();
+    for (tool, required) in [
+        ("dump_required", json!(["message", "format", "count"])),
+        ("dump_positional", json!(["path"])),
+        ("dump_kinds", Value::Null),
+    ] {
+        let found = server.search(&json!({"query": tool}));
+        assert_eq!(found["results"][0]["input_schema"]["required"], required);
+    }
+}
+
+// The command line.
+
+#[test]
+fn a_name_and_a_log_level_need_no_subcommand() {
+    let mut server = Server::start(&mut fixtures!("git", "--log-level", "DEBUG"));
+    assert_eq!(server.call("git_status", &json!({})).text, "git status");
+    assert!(server.call("docker_ps", &json!({})).is_error);
+}
+
+#[test]
+fn the_log_file_gets_more_than_standard_error() {
+    let folder = Folder::new();
+    let file = folder.path().join("climax.log");
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "git_status"}}),
+    ];
+    let input = requests.map(|request| request.to_string() + "\n").concat();
+    let mut command = fixtures!("--classic");
+    let output = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let log = fs::read_to_string(&file).expect("a log");
+    assert!(log.contains("git_status"), "{log}");
+}
+
+#[test]
+fn the_list_has_every_config_with_its_tools_counted() {
+    let output = run(&mut fixtures!("list", "git", "docker", "missing"));
+    assert!(output.status.success());
+    let list = String::from_utf8(output.stdout).expect("UTF-8");
+    for part in [
+        "git-tools (10 tools)\n",
+        "docker-tools (3 tools)\n",
+        "missing-tools (1 tool)\n",
+        "git_status",
+        "docker_ps",
+        "missing_program",
+        "\n14 tools in all\n",
+    ] {
+        assert!(list.contains(part), "{part:?} is not in:\n{list}");
+    }
+}
+
+#[test]
+fn the_list_keeps_the_order_of_the_configs() {
+    let output = run(&mut fixtures!("list", "--json"));
+    let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tools = list["tools"].as_array().expect("tools").iter();
+    let listed: Vec<String> = tools.map(|tool| text(&tool["tool_name"])).collect();
+    assert_eq!(listed, start().found(&json!({"query": "", "limit": 1000})));
+}
+
+// The page.
+
+#[test]
+fn every_test_that_the_page_names_exists() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut tests = BTreeSet::new();
+    for part in [
+        ".",
+        "../src",
+        "../core/src",
+        "../codegen/src",
+        "../codegen/tests",
+    ] {
+        collect_tests(&folder.join(part), &mut tests);
+    }
+    let named: Vec<&str> = PAGE.split('`').skip(1).step_by(2).collect();
+    assert!(!named.is_empty());
+    let missing: BTreeSet<&str> = named
+        .into_iter()
+        .filter(|name| !tests.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "no such tests: {missing:#?}");
+}
+
+#[test]
+fn every_row_of_the_page_names_a_test_or_a_reason() {
+    let mut rows = 0;
+    for line in PAGE.lines().filter(|line| line.contains("::")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [_, tests, remark] = cells[..] else {
+            panic!("not three cells: {line}")
+        };
+        assert!(
+            tests.starts_with('`') || (tests == "-" && !remark.is_empty()),
+            "{line}"
+        );
+        rows += 1;
+    }
+    assert!(rows > 0);
+}
+
+/// Adds the names of the tests in a folder's Rust files.
+fn collect_tests(folder: &Path, tests: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect_tests(&path, tests);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let code = fs::read_to_string(&path).expect("a file");
+            for test in code.split("#[test]").skip(1) {
+                let name = test
+                    .split_once("fn ")
+                    .and_then(|(_, rest)| rest.split_once('('));
+                tests.extend(name.map(|(name, _)| name.to_owned()));
+            }
+        }
+    }
+}
