@@ -1,7 +1,7 @@
 //! The server of the configs that were baked in.
 
-climax::catalog!();
+climax_runtime::catalog!();
 
 fn main() -> std::process::ExitCode {
-    climax::main(&CATALOG)
+    climax_runtime::main(&CATALOG)
 }

@@ -89,8 +89,13 @@ fn an_option_that_is_not_known_refuses_the_start() {
 
 #[test]
 fn the_version_tells_what_is_baked() {
-    for option in ["-V", "--version"] {
-        let output = run(&mut fixtures!(option));
+    for mut command in [
+        fixtures!("-V"),
+        fixtures!("--version"),
+        fixtures!("run", "-V"),
+        fixtures!("list", "--version"),
+    ] {
+        let output = run(&mut command);
         assert!(output.status.success());
         let version = stdout(&output);
         let start = format!("climax {} (catalog ", env!("CARGO_PKG_VERSION"));
@@ -169,15 +174,12 @@ fn the_log_goes_to_standard_error_and_to_a_file_if_one_is_named() {
     let mut command = fixtures!("--classic", "--log-level", "INFO");
     let loud = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
     assert!(
-        stderr(&loud).contains("running [\"echo\", \"git\", \"status\"]"),
+        stderr(&loud).contains("running \"echo\" \"git\" \"status\""),
         "{loud:?}"
     );
     assert_eq!(stdout(&loud), stdout(&quiet), "the protocol is the same");
     let log = fs::read_to_string(&file).expect("a log");
-    assert!(
-        log.contains("running [\"echo\", \"git\", \"status\"]"),
-        "{log}"
-    );
+    assert!(log.contains("running \"echo\" \"git\" \"status\""), "{log}");
 }
 
 #[test]

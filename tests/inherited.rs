@@ -444,6 +444,8 @@ fn every_test_that_the_page_names_exists() {
     for part in [
         ".",
         "../src",
+        "../runtime/src",
+        "../runtime/src",
         "../core/src",
         "../codegen/src",
         "../codegen/tests",

@@ -12,7 +12,7 @@ use crate::{compile, emit};
 /// Bakes the configs under `path`, a folder or file relative to the crate that is built.
 ///
 /// To be called from a build script; if the configs are wrong, it says why and ends the build.
-/// The crate then includes the catalog with `climax::catalog!()`.
+/// The crate then includes the catalog with `climax_runtime::catalog!()`.
 pub fn bake(path: &str) {
     bake_paths(&[PathBuf::from(path)]);
 }

@@ -61,7 +61,7 @@ fn catalog_tokens(catalog: &Catalog, layout: &Layout) -> TokenStream {
     quote! {
         #[allow(warnings, clippy::all, clippy::pedantic)]
         mod baked {
-            use ::climax::generated::{Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf};
+            use ::climax_runtime::generated::{Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf};
 
             pub static CATALOG: Catalog = Catalog {
                 hash: #hash,
@@ -131,7 +131,7 @@ fn cli_module(cli: &Cli, module: &Ident, first_tool: u32) -> TokenStream {
     let globals = cli.global_args.iter().map(global);
     quote! {
         mod #module {
-            use ::climax::generated::{Argv, Choice, Kind, Number, Reader};
+            use ::climax_runtime::generated::{Argv, Choice, Kind, Number, Reader};
 
             pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
                 match tool {

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-target="${CARGO_TARGET_DIR:-target}"
+target="${CARGO_TARGET_DIR:-$PWD/target}"
 venv="$target/clients"
 if [ ! -x "$venv/bin/climax" ]; then
     python3 -m venv "$venv"
@@ -11,14 +11,13 @@ if [ ! -x "$venv/bin/climax" ]; then
 fi
 
 echo "-- the official client, with the shipped configs"
-cargo build --quiet
+cargo build --quiet --package climax
 "$venv/bin/python" tests/clients/official_client.py "$target/debug/climax"
 
 echo "-- the same tools/list as CLImax in Python, for its own configs"
 configs="$target/clients/original"
 if [ ! -d "$configs" ]; then
     unpacked="$(mktemp -d)"
-    trap 'rm -rf "$unpacked"' EXIT
     # The configs are in the source package only.
     "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
         --dest "$unpacked" climax-mcp==0.5.0
@@ -26,8 +25,10 @@ if [ ! -d "$configs" ]; then
     mkdir -p "$configs.new"
     cp "$unpacked"/climax_mcp-0.5.0/configs/*.yaml "$unpacked"/climax_mcp-0.5.0/examples/*.yaml "$configs.new"
     mv "$configs.new" "$configs"
+    rm -rf "$unpacked"
 fi
-# A target folder of its own, so that the usual one keeps the shipped configs.
-CLIMAX_CONFIGS="$PWD/$configs" CARGO_TARGET_DIR="$target/parity" cargo build --quiet
+CLIMAX_CONFIGS="$configs" cargo build --quiet --package climax
+# Leaves the binary with the shipped configs.
+trap 'CLIMAX_CONFIGS= cargo build --quiet --package climax' EXIT
 "$venv/bin/python" tests/clients/parity.py \
-    "$venv/bin/climax" "$target/parity/debug/climax" "$configs"/*.yaml
+    "$venv/bin/climax" "$target/debug/climax" "$configs"/*.yaml

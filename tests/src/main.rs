@@ -1,7 +1,7 @@
 //! A server of the fixtures, made the way a team makes one of its own.
 
-climax::catalog!();
+climax_runtime::catalog!();
 
 fn main() -> std::process::ExitCode {
-    climax::main(&CATALOG)
+    climax_runtime::main(&CATALOG)
 }

@@ -19,7 +19,11 @@ const USAGE_ERROR: u8 = 2;
 
 /// An MCP server for the command-line tools that were baked into it.
 #[derive(Parser)]
-#[command(name = "climax", args_conflicts_with_subcommands = true)]
+#[command(
+    name = "climax",
+    args_conflicts_with_subcommands = true,
+    propagate_version = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -30,8 +34,10 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Serve over standard input and output (the default)
+    #[command(display_name = "climax")]
     Run(Run),
     /// Show what is baked into this binary
+    #[command(display_name = "climax")]
     List {
         /// CLIs to show, by file or config name; all if none is named
         #[arg(value_name = "NAME")]

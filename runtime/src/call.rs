@@ -1,6 +1,7 @@
 //! Carries out a call of a tool: JSON to typed arguments, these to a command line, this to an
 //! answer. Both modes of the server come through here.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
@@ -36,7 +37,7 @@ pub(crate) async fn call(
     };
     let working_dir = expand(selection.text(cli.working_dir));
     let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
-    tracing::info!(tool = name, "running {:?}", argv.words);
+    tracing::info!(tool = name, "running {}", brief(&argv.words));
     let started = Instant::now();
     let outcome = run(Invocation {
         words: &argv.words,
@@ -79,9 +80,41 @@ fn command_line<'a>(
     }
 }
 
+/// A command line for the log, where a long argument is of no use.
+fn brief(words: &[Cow<'_, str>]) -> String {
+    const LONG: usize = 120;
+    let shown = words
+        .iter()
+        .map(|word| match word.char_indices().nth(LONG) {
+            None => format!("{word:?}"),
+            Some((end, _)) => format!("{:?}… ({} bytes)", &word[..end], word.len()),
+        });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
 /// The variables of a config.
 fn pairs(env: &str) -> Vec<(&str, &str)> {
     env.split('\0')
         .filter_map(|pair| pair.split_once('='))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_shortens_long_arguments() {
+        let words = ["git".into(), "ä".repeat(1000).into()];
+        let shown = brief(&words);
+        assert!(shown.starts_with("\"git\" \"ää"), "{shown}");
+        assert!(shown.ends_with("… (2000 bytes)"), "{shown}");
+        assert!(shown.chars().count() < 200, "{shown}");
+    }
+
+    #[test]
+    fn variables_of_a_config_may_hold_any_sign() {
+        assert_eq!(pairs("A=1\0B=x=y z"), [("A", "1"), ("B", "x=y z")]);
+        assert_eq!(pairs(""), []);
+    }
 }

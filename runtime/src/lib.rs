@@ -4,9 +4,9 @@
 //! A crate that wants a server of its own has `climax_codegen::bake("tools")` in its build script,
 //! and this as its `main.rs`:
 //!
-//! ```ignore
-//! climax::catalog!();
-//! fn main() -> std::process::ExitCode { climax::main(&CATALOG) }
+//! ```text
+//! climax_runtime::catalog!();
+//! fn main() -> std::process::ExitCode { climax_runtime::main(&CATALOG) }
 //! ```
 //!
 //! A call's path: [`server`] takes the request, [`call`] finds the tool and has generated code
