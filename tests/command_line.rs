@@ -79,15 +79,6 @@ fn a_path_is_answered_with_how_configs_are_baked() {
 }
 
 #[test]
-fn an_option_that_is_not_known_refuses_the_start() {
-    for option in ["--policy", "--transport"] {
-        let output = run(&mut fixtures!(option, "x"));
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(option));
-    }
-}
-
-#[test]
 fn the_version_tells_what_is_baked() {
     for mut command in [
         fixtures!("-V"),

@@ -1,7 +1,6 @@
 //! Behaviours that the tests of CLImax in Python name and no other test here proves. The whole list
 //! is in `inherited.md`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +11,6 @@ use climax_codegen::source::{Source, read};
 use climax_codegen::{compile, emit, schema};
 use climax_tests::{Folder, Server, fixtures, run, run_with_input, text, to_answer};
 use serde_json::{Value, json};
-
-const PAGE: &str = include_str!("inherited.md");
 
 fn start() -> Server {
     Server::start(&mut fixtures!())
@@ -433,65 +430,4 @@ fn the_list_keeps_the_order_of_the_configs() {
     let tools = list["tools"].as_array().expect("tools").iter();
     let listed: Vec<String> = tools.map(|tool| text(&tool["tool_name"])).collect();
     assert_eq!(listed, start().found(&json!({"query": "", "limit": 1000})));
-}
-
-// The page.
-
-#[test]
-fn every_test_that_the_page_names_exists() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut tests = BTreeSet::new();
-    for part in [
-        ".",
-        "../src",
-        "../runtime/src",
-        "../runtime/src",
-        "../core/src",
-        "../codegen/src",
-        "../codegen/tests",
-    ] {
-        collect_tests(&folder.join(part), &mut tests);
-    }
-    let named: Vec<&str> = PAGE.split('`').skip(1).step_by(2).collect();
-    assert!(!named.is_empty());
-    let missing: BTreeSet<&str> = named
-        .into_iter()
-        .filter(|name| !tests.contains(*name))
-        .collect();
-    assert!(missing.is_empty(), "no such tests: {missing:#?}");
-}
-
-#[test]
-fn every_row_of_the_page_names_a_test_or_a_reason() {
-    let mut rows = 0;
-    for line in PAGE.lines().filter(|line| line.contains("::")) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [_, tests, remark] = cells[..] else {
-            panic!("not three cells: {line}")
-        };
-        assert!(
-            tests.starts_with('`') || (tests == "-" && !remark.is_empty()),
-            "{line}"
-        );
-        rows += 1;
-    }
-    assert!(rows > 0);
-}
-
-/// Adds the names of the tests in a folder's Rust files.
-fn collect_tests(folder: &Path, tests: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            collect_tests(&path, tests);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            let code = fs::read_to_string(&path).expect("a file");
-            for test in code.split("#[test]").skip(1) {
-                let name = test
-                    .split_once("fn ")
-                    .and_then(|(_, rest)| rest.split_once('('));
-                tests.extend(name.map(|(name, _)| name.to_owned()));
-            }
-        }
-    }
 }

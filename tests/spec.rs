@@ -1,7 +1,7 @@
 //! The acceptance scenarios, edge cases, requirements and success criteria of the specification of
 //! the meta-tools, each by its number.
 
-use climax_tests::{Server, fixtures, text};
+use climax_tests::{Server, fixtures, run, text};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -272,6 +272,15 @@ fn edge_args_may_be_null_or_absent() {
         let answer = server.call_registered("climax_call", &arguments);
         assert_eq!(answer.text, "git status");
     }
+}
+
+#[test]
+fn edge_fr_015_a_policy_refuses_the_start_as_long_as_it_cannot_be_enforced() {
+    // A server that ignored the option would offer what the policy forbids.
+    let output = run(&mut fixtures!("--policy", "policy.yaml"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--policy"));
+    assert_eq!(output.stdout, b"");
 }
 
 #[test]
