@@ -2,12 +2,16 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
 
-use crate::diagnostic::{Diagnostic, Severity, render};
+use crate::code::Code;
+use crate::diagnostic::{Diagnostic, line_and_column, render};
 use crate::source::{Source, read};
 use crate::{compile, emit};
+
+/// More warnings than this are counted, not shown.
+const MOST_WARNINGS: usize = 3;
 
 /// Bakes the configs under `path`, a folder or file relative to the crate that is built.
 ///
@@ -32,19 +36,21 @@ pub fn bake_from_env(variable: &str, default: &str) {
 fn bake_paths(paths: &[PathBuf]) {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let output = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("catalog.rs");
-    // Cargo looks at everything in a folder, so added and removed files count too.
-    for path in paths {
-        directive(&format!("rerun-if-changed={}", root.join(path).display()));
-    }
     let sources = read(&root, paths).unwrap_or_else(|errors| fail(&errors, &[]));
     let compiled = compile(&sources);
     let Some(catalog) = compiled.catalog else {
         fail(&compiled.diagnostics, &sources)
     };
-    for warning in &compiled.diagnostics {
-        directive(&format!("warning={}", one_line(warning, &sources)));
+    // Cargo looks at everything in a folder, so added and removed files count too. After a failure
+    // it comes back in any case, and would show these lines as noise.
+    for path in paths {
+        directive(&format!("rerun-if-changed={}", root.join(path).display()));
     }
-    write(&output, &emit::rust_source(&catalog));
+    warn(&compiled.diagnostics, &sources, paths);
+    if let Err(error) = fs::write(&output, emit::rust_source(&catalog)) {
+        let message = format!("cannot write `{}`: {error}", output.display());
+        fail(&[Diagnostic::general(Code::Unreadable, message)], &[])
+    }
 }
 
 #[expect(clippy::print_stdout, reason = "cargo reads a build script's output")]
@@ -57,28 +63,37 @@ fn fail(diagnostics: &[Diagnostic], sources: &[Source]) -> ! {
     process::exit(1)
 }
 
-fn write(path: &Path, text: &str) {
-    if let Err(error) = fs::write(path, text) {
-        fail(
-            &[Diagnostic::general(format!(
-                "cannot write `{}`: {error}",
-                path.display()
-            ))],
-            &[],
-        )
+/// Cargo shows warnings of build scripts as single lines, at every build: a few are enough.
+fn warn(warnings: &[Diagnostic], sources: &[Source], paths: &[PathBuf]) {
+    if warnings.len() <= MOST_WARNINGS {
+        for warning in warnings {
+            directive(&format!("warning={}", one_line(warning, sources)));
+        }
+    } else {
+        let paths: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        directive(&format!(
+            "warning=the configs give {} warnings; to see them: \
+             cargo run -p climax-codegen -- check {}",
+            warnings.len(),
+            paths.join(" ")
+        ));
     }
 }
 
-/// Cargo shows warnings of build scripts as single lines.
 fn one_line(diagnostic: &Diagnostic, sources: &[Source]) -> String {
-    debug_assert_eq!(diagnostic.severity, Severity::Warning);
     let place = diagnostic.span.map_or(String::new(), |span| {
         let source = &sources[span.source];
-        let before = &source.text[..span.start];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|it| *it != '\n').count() + 1;
+        let (line, column) = line_and_column(&source.text, span.start);
         format!("{}:{line}:{column}: ", source.path)
     });
     let help = diagnostic.help.iter().map(|help| format!(" ({help})"));
-    format!("{place}{}{}", diagnostic.message, help.collect::<String>())
+    format!(
+        "{place}{} [{}]{}",
+        diagnostic.message,
+        diagnostic.code.id(),
+        help.collect::<String>()
+    )
 }

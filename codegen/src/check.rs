@@ -1,15 +1,16 @@
 //! Turns configs as written into the checked model. Every rule about what makes sense lives here.
 
+mod arguments;
+
 use std::collections::HashMap;
 
-use climax_core::scalar;
-use climax_core::scalar::Number;
-
+use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::model::{Arg, Cli, GlobalArg, Kind, Place, Scalar, Tool};
+use crate::model::{Arg, Cli, Kind, Place, Risk, Tool};
 use crate::source::Source;
 use crate::written::{self, At, closest};
-use crate::yaml::{Node, OldReading, Value};
+
+use arguments::{args, global_arg};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// Clients cut longer descriptions.
@@ -39,18 +40,28 @@ fn cli(
         && command.value.trim().is_empty()
     {
         report.push(
-            Diagnostic::error(command.span, "the base command is empty")
-                .help("name the program that the tools run"),
+            Diagnostic::new(
+                Code::EmptyCommand,
+                command.span,
+                "the base command is empty",
+            )
+            .help("name the program that the tools run"),
         );
     }
     for (name, value) in &config.env {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
-            report.push(Diagnostic::error(
-                name.span,
-                "a variable's name is not empty and has no `=`",
-            ));
+            let message = "a variable's name is not empty and has no `=`";
+            report.push(
+                Diagnostic::new(Code::BadVariable, name.span, message).help("write `NAME: value`"),
+            );
         }
         no_nul(value, report);
+    }
+    if let (None, Some(command)) = (&config.category, &config.command) {
+        report.push(
+            Diagnostic::new(Code::NoCategory, command.span, "this CLI has no category")
+                .help("add `category: ...`: agents narrow their search by it"),
+        );
     }
     let global_args = config
         .global_args
@@ -84,7 +95,10 @@ fn cli(
 /// A NUL cannot be part of a command line or of the environment.
 fn no_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
     if text.value.contains('\0') {
-        report.push(Diagnostic::error(text.span, "this has a NUL character"));
+        report.push(
+            Diagnostic::new(Code::NulCharacter, text.span, "this has a NUL character")
+                .help("remove it: no program can be given one"),
+        );
     }
 }
 
@@ -95,17 +109,22 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     if let Some(description) = &written.description {
         if description.value.trim().is_empty() {
             report.push(
-                Diagnostic::error(description.span, "the description is empty")
-                    .help("agents choose a tool by its description: say what it does"),
+                Diagnostic::new(
+                    Code::EmptyDescription,
+                    description.span,
+                    "the description is empty",
+                )
+                .help("agents choose a tool by its description: say what it does"),
             );
         } else if description.value.len() > LONG_DESCRIPTION {
-            report.push(Diagnostic::warning(
-                description.span,
-                format!(
-                    "this description has {} bytes; clients cut it after {LONG_DESCRIPTION}",
-                    description.value.len()
-                ),
-            ));
+            let message = format!(
+                "this description has {} bytes; clients cut it after {LONG_DESCRIPTION}",
+                description.value.len()
+            );
+            report.push(
+                Diagnostic::new(Code::LongDescription, description.span, message)
+                    .help("say first what decides about the choice of the tool"),
+            );
         }
     }
     if let Some(command) = &written.command {
@@ -115,6 +134,9 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     let risk = written.risk.as_ref().map(|risk| risk.value);
     let timeout_ms = timeout(written.timeout.as_ref(), report);
     let args = args(written.args, report);
+    if let (Some(Risk::Destructive), Some(name)) = (risk, &written.name) {
+        unlimited(name, &args, report);
+    }
     let command = written
         .command
         .map(|command| command.value)
@@ -129,14 +151,46 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     })
 }
 
+/// A destructive tool should not take just anything.
+fn unlimited(tool: &At<String>, args: &[Arg], report: &mut Vec<Diagnostic>) {
+    let is_unlimited = |arg: &&Arg| {
+        arg.kind == Kind::String
+            && arg.choices.is_none()
+            && matches!(arg.place, Place::Positional | Place::Flag(_))
+    };
+    let names: Vec<&str> = args
+        .iter()
+        .filter(is_unlimited)
+        .map(|arg| arg.name.as_str())
+        .collect();
+    if !names.is_empty() {
+        report.push(
+            Diagnostic::new(
+                Code::UnlimitedDestructive,
+                tool.span,
+                format!(
+                    "this destructive tool takes any text as `{}`",
+                    names.join("`, `")
+                ),
+            )
+            .help("limit the values with `enum`, or with a pattern in a policy"),
+        );
+    }
+}
+
 fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>) {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let text = &name.value;
     if text.is_empty() || text.len() > LONGEST_TOOL_NAME || !text.bytes().all(allowed) {
         report.push(
-            Diagnostic::error(name.span, format!("`{text}` cannot be a tool's name")).help(
-                format!("use 1 to {LONGEST_TOOL_NAME} of the characters A-Z a-z 0-9 _ . -"),
-            ),
+            Diagnostic::new(
+                Code::BadToolName,
+                name.span,
+                format!("`{text}` cannot be a tool's name"),
+            )
+            .help(format!(
+                "use 1 to {LONGEST_TOOL_NAME} of the characters A-Z a-z 0-9 _ . -"
+            )),
         );
         return;
     }
@@ -152,7 +206,7 @@ fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>)
         format!("the tools `{text}` and `{}` differ in case only", first.0)
     };
     report.push(
-        Diagnostic::error(name.span, message)
+        Diagnostic::new(Code::DuplicateTool, name.span, message)
             .related(first.1, "first defined here")
             .help("rename one of the two"),
     );
@@ -164,15 +218,23 @@ fn timeout(timeout: Option<&At<f64>>, report: &mut Vec<Diagnostic>) -> u64 {
     };
     if value < 0.0 || !value.is_finite() {
         report.push(
-            Diagnostic::error(span, "a timeout is a number of seconds above 0")
-                .help("leave it out for the default of 30 seconds"),
+            Diagnostic::new(
+                Code::BadTimeout,
+                span,
+                "a timeout is a number of seconds above 0",
+            )
+            .help("leave it out for the default of 30 seconds"),
         );
         return DEFAULT_TIMEOUT_MS;
     }
     if value == 0.0 {
         report.push(
-            Diagnostic::warning(span, "a timeout of 0 means the default of 30 seconds")
-                .help("leave it out, or give a number of seconds"),
+            Diagnostic::new(
+                Code::ZeroTimeout,
+                span,
+                "a timeout of 0 means the default of 30 seconds",
+            )
+            .help("leave it out, or give a number of seconds"),
         );
         return DEFAULT_TIMEOUT_MS;
     }
@@ -209,7 +271,7 @@ fn placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnost
     for part in text.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else {
             report.push(
-                Diagnostic::error(template.span, "a `{` is not closed")
+                Diagnostic::new(Code::BadPlaceholder, template.span, "a `{` is not closed")
                     .help("write `{{` for a brace that is meant as one"),
             );
             continue;
@@ -220,7 +282,8 @@ fn placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnost
                 None => format!("it can be: {}", known.join(", ")),
             };
             report.push(
-                Diagnostic::error(
+                Diagnostic::new(
+                    Code::BadPlaceholder,
                     template.span,
                     format!("`{{{name}}}` is neither an argument nor a resolve key"),
                 )
@@ -228,348 +291,4 @@ fn placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnost
             );
         }
     }
-}
-
-fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> Vec<Arg> {
-    let mut seen: Vec<(String, Span)> = Vec::new();
-    let mut single: [Option<Span>; 2] = [None, None];
-    let mut args = Vec::new();
-    for arg in written {
-        if let Some(name) = &arg.name {
-            if name.value.is_empty() {
-                report.push(Diagnostic::error(name.span, "an argument needs a name"));
-            }
-            if let Some((_, first)) = seen.iter().find(|(seen, _)| *seen == name.value) {
-                report.push(
-                    Diagnostic::error(
-                        name.span,
-                        format!("the argument `{}` is defined twice", name.value),
-                    )
-                    .related(*first, "first defined here")
-                    .help("rename one of the two"),
-                );
-            }
-            seen.push((name.value.clone(), name.span));
-        }
-        for (flag, first, what) in [
-            (&arg.cwd, 0, "the working directory"),
-            (&arg.stdin, 1, "standard input"),
-        ] {
-            let Some(flag) = flag.as_ref().filter(|flag| flag.value) else {
-                continue;
-            };
-            if let Some(first) = single[first] {
-                report.push(
-                    Diagnostic::error(flag.span, format!("a second argument sets {what}"))
-                        .related(first, "the first one")
-                        .help("a tool has one of them"),
-                );
-            }
-            single[first] = Some(flag.span);
-        }
-        args.extend(self::arg(arg, report));
-    }
-    args
-}
-
-fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
-    let kind = written
-        .kind
-        .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
-    let choices = written
-        .choices
-        .as_ref()
-        .and_then(|choices| self::choices(choices, kind, report));
-    let default = written
-        .default
-        .as_ref()
-        .and_then(|default| self::default(default, kind, choices.as_deref(), report));
-    let required = written
-        .required
-        .as_ref()
-        .is_some_and(|required| required.value);
-    if let (true, Some(default)) = (required, &written.default) {
-        report.push(
-            Diagnostic::warning(default.span, "a required argument never takes its default")
-                .help("remove `default` or `required`"),
-        );
-    }
-    let place = place(&written, kind, report);
-    Some(Arg {
-        name: written.name?.value,
-        description: written
-            .description
-            .map(|text| text.value)
-            .unwrap_or_default(),
-        kind,
-        required,
-        default,
-        choices,
-        place,
-    })
-}
-
-fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Place {
-    let given = |flag: &Option<At<bool>>| {
-        flag.as_ref()
-            .filter(|flag| flag.value)
-            .map(|flag| flag.span)
-    };
-    let places = [
-        (given(&written.positional), "positional"),
-        (given(&written.cwd), "cwd"),
-        (given(&written.stdin), "stdin"),
-    ];
-    let mut set = places
-        .iter()
-        .filter_map(|(span, name)| span.map(|span| (span, *name)));
-    let first = set.next();
-    if let (Some((first_span, first)), Some((span, second))) = (first, set.next()) {
-        report.push(
-            Diagnostic::error(
-                span,
-                format!("an argument is `{first}` or `{second}`, not both"),
-            )
-            .related(first_span, "the other one")
-            .help("remove one of the two"),
-        );
-    }
-    let flag = written.flag.as_ref().filter(|flag| !flag.value.is_empty());
-    if let Some(flag) = flag {
-        no_nul(flag, report);
-    }
-    match first {
-        Some((positional, "positional")) => {
-            if let Some(flag) = flag {
-                report.push(
-                    Diagnostic::error(flag.span, "a positional argument has no flag")
-                        .related(positional, "positional because of this")
-                        .help("remove `flag` or `positional`"),
-                );
-            }
-            Place::Positional
-        }
-        Some((span, name)) => {
-            if kind != Kind::String {
-                report.push(
-                    Diagnostic::error(
-                        span,
-                        format!(
-                            "a `{name}` argument is a string, and this one is {}",
-                            kind.one()
-                        ),
-                    )
-                    .help("set `type: string`"),
-                );
-            }
-            if name == "cwd" {
-                Place::Directory
-            } else {
-                Place::Stdin
-            }
-        }
-        None => Place::Flag(match flag {
-            Some(flag) => flag.value.clone(),
-            None => default_flag(written.name.as_ref()),
-        }),
-    }
-}
-
-fn default_flag(name: Option<&At<String>>) -> String {
-    let name = name.map_or("", |name| name.value.as_str());
-    format!("--{}", name.replace('_', "-"))
-}
-
-fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<GlobalArg> {
-    let name = written.name.as_ref()?;
-    let kind = written
-        .kind
-        .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
-    let Some(default) = written.default else {
-        report.push(
-            Diagnostic::warning(
-                name.span,
-                "a global argument without a default does nothing",
-            )
-            .help("add `default`, for example `default: \"$NAME\"`"),
-        );
-        return None;
-    };
-    // Whatever the type, it may be a variable, and is text until run time.
-    let value = scalar(&default, Kind::String)
-        .map_err(|problem| report.push(problem.diagnostic(&default, Kind::String)))
-        .ok()?
-        .word();
-    let flag = match written.flag.filter(|flag| !flag.value.is_empty()) {
-        Some(flag) => flag.value,
-        None => default_flag(Some(name)),
-    };
-    Some(GlobalArg {
-        flag,
-        value,
-        is_switch: kind == Kind::Boolean,
-    })
-}
-
-fn choices(
-    choices: &At<Vec<Node>>,
-    kind: Kind,
-    report: &mut Vec<Diagnostic>,
-) -> Option<Vec<Scalar>> {
-    if kind == Kind::Boolean {
-        report.push(
-            Diagnostic::error(choices.span, "a boolean argument has no `enum`")
-                .help("remove `enum`: a boolean is true or false"),
-        );
-        return None;
-    }
-    if choices.value.is_empty() {
-        report.push(
-            Diagnostic::error(choices.span, "no value is allowed: the enum is empty")
-                .help("list the values, or remove `enum`"),
-        );
-        return None;
-    }
-    let mut values: Vec<(Scalar, Span)> = Vec::new();
-    for node in &choices.value {
-        let value = match scalar(node, kind) {
-            // CLImax in Python takes text only, whatever the type: `enum: ["1", "2"]`.
-            Ok(value) if kind != Kind::String || matches!(node.value, Value::Text(_)) => value,
-            Ok(_) => {
-                report.push(Problem::WrongType.diagnostic(node, kind));
-                continue;
-            }
-            Err(problem) => {
-                report.push(problem.diagnostic(node, kind));
-                continue;
-            }
-        };
-        if value.word().contains(char::is_control) {
-            report.push(Diagnostic::error(
-                node.span,
-                "an enum value has no control characters",
-            ));
-            continue;
-        }
-        if let Some((_, first)) = values.iter().find(|(seen, _)| seen.word() == value.word()) {
-            report.push(
-                Diagnostic::error(node.span, format!("`{}` is listed twice", value.word()))
-                    .related(*first, "first listed here")
-                    .help("remove one of the two"),
-            );
-            continue;
-        }
-        values.push((value, node.span));
-    }
-    (values.len() == choices.value.len())
-        .then(|| values.into_iter().map(|(value, _)| value).collect())
-}
-
-fn default(
-    node: &Node,
-    kind: Kind,
-    choices: Option<&[Scalar]>,
-    report: &mut Vec<Diagnostic>,
-) -> Option<Scalar> {
-    let value = match scalar(node, kind) {
-        Ok(value) => value,
-        Err(problem) => {
-            report.push(problem.diagnostic(node, kind));
-            return None;
-        }
-    };
-    let as_written = matches!(
-        (&node.value, kind),
-        (Value::Text(_), Kind::String)
-            | (Value::Integer(_), Kind::Integer | Kind::Number)
-            | (Value::Float(_), Kind::Number)
-            | (Value::Boolean(_), Kind::Boolean)
-    );
-    if !as_written && node.old_reading.is_none() {
-        report.push(
-            Diagnostic::warning(
-                node.span,
-                format!(
-                    "this default is {} and becomes the {} `{}`",
-                    node.value.kind(),
-                    kind.name(),
-                    value.word()
-                ),
-            )
-            .help(format!("write it as {}", kind.one())),
-        );
-    }
-    if let Some(choices) = choices
-        && !choices.iter().any(|choice| choice.word() == value.word())
-    {
-        let words: Vec<String> = choices.iter().map(Scalar::word).collect();
-        report.push(
-            Diagnostic::error(
-                node.span,
-                format!("the default `{}` is not in the enum", value.word()),
-            )
-            .help(format!("it can be: {}", words.join(", "))),
-        );
-    }
-    Some(value)
-}
-
-/// Why a node is no value of a kind.
-enum Problem {
-    WrongType,
-    Ambiguous(OldReading),
-}
-
-impl Problem {
-    fn diagnostic(self, node: &Node, kind: Kind) -> Diagnostic {
-        match self {
-            Self::WrongType => Diagnostic::error(
-                node.span,
-                match &node.value {
-                    Value::Text(text) => format!("`{text}` is not {}", kind.one()),
-                    other => format!("expected {}, found {}", kind.one(), other.kind()),
-                },
-            )
-            .help(match kind {
-                Kind::String => "give one text, in quotes".to_owned(),
-                _ => format!("give {}, or change `type`", kind.one()),
-            }),
-            Self::Ambiguous(reading) => Diagnostic::error(
-                node.span,
-                format!("YAML 1.1 takes this for {reading}, YAML 1.2 does not"),
-            )
-            .help("put it in quotes if it is meant as text, or write it another way"),
-        }
-    }
-}
-
-/// The value of a node as one of the kind, converted where that is safe.
-fn scalar(node: &Node, kind: Kind) -> Result<Scalar, Problem> {
-    match (kind, node.old_reading) {
-        (_, None) => {}
-        (Kind::Boolean, Some(OldReading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
-        (_, Some(reading)) => return Err(Problem::Ambiguous(reading)),
-    }
-    let converted = match (kind, &node.value) {
-        (Kind::String, Value::Text(text)) => Some(Scalar::Text(text.clone())),
-        (Kind::String, Value::Integer(integer)) => Some(Scalar::Text(integer.to_string())),
-        (Kind::String, Value::Float(float)) => {
-            Some(Scalar::Text(Number::Float(*float).to_string()))
-        }
-        (Kind::String, Value::Boolean(boolean)) => Some(Scalar::Text(boolean.to_string())),
-        (Kind::Integer, Value::Integer(integer)) => Some(Scalar::Integer(*integer)),
-        (Kind::Integer, Value::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
-        (Kind::Integer, Value::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),
-        (Kind::Integer, Value::Text(text)) => scalar::integer(text).map(Scalar::Integer),
-        (Kind::Number, Value::Integer(integer)) => Some(Scalar::Number(Number::Integer(*integer))),
-        (Kind::Number, Value::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
-        (Kind::Number, Value::Text(text)) => scalar::number(text).map(Scalar::Number),
-        (Kind::Boolean, Value::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
-        (Kind::Boolean, Value::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
-        (Kind::Boolean, Value::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),
-        _ => None,
-    };
-    converted.ok_or(Problem::WrongType)
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::code::Code;
 use crate::source::Source;
 
 /// A place in a config.
@@ -30,8 +31,8 @@ pub enum Severity {
 /// One message.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Whether it stops the build.
-    pub severity: Severity,
+    /// What it is about; this decides whether it stops the build.
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// Where, unless it is about no file's text.
@@ -43,29 +44,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error at a place.
-    pub fn error(span: Span, message: impl Into<String>) -> Self {
+    /// A message about a place.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Error,
-            message: message.into(),
             span: Some(span),
-            related: None,
-            help: None,
+            ..Self::general(code, message)
         }
     }
 
-    /// A warning at a place.
-    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+    /// A message that is about no file's text.
+    pub fn general(code: Code, message: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Warning,
-            ..Self::error(span, message)
-        }
-    }
-
-    /// An error that is about no file's text.
-    pub fn general(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
+            code,
             message: message.into(),
             span: None,
             related: None,
@@ -94,11 +84,13 @@ pub fn render(diagnostics: &[Diagnostic], sources: &[Source]) -> String {
     let renderer = Renderer::plain();
     let mut text = String::new();
     for diagnostic in diagnostics {
-        let level = match diagnostic.severity {
+        let level = match diagnostic.code.severity() {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(diagnostic.message.as_str());
+        let title = level
+            .primary_title(diagnostic.message.as_str())
+            .id(diagnostic.code.id());
         let mut group = Group::with_title(title);
         if let Some(span) = diagnostic.span {
             let mut snippet = snippet(sources, span)
@@ -130,6 +122,15 @@ pub fn render(diagnostics: &[Diagnostic], sources: &[Source]) -> String {
         let _ = writeln!(text, "{}\n", renderer.render(&[group]));
     }
     text
+}
+
+/// The line and column of a place, counted from 1.
+#[must_use]
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.matches('\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
 }
 
 fn snippet<T: Clone>(sources: &[Source], span: Span) -> Snippet<'_, T> {

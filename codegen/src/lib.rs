@@ -7,6 +7,7 @@
 
 mod bake;
 pub mod check;
+pub mod code;
 pub mod diagnostic;
 pub mod emit;
 pub mod layout;
@@ -51,7 +52,7 @@ pub fn compile(sources: &[Source]) -> Compiled {
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
     let failed = diagnostics
         .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error);
+        .any(|diagnostic| diagnostic.code.severity() == Severity::Error);
     let catalog = (!failed).then(|| Catalog {
         clis,
         files: sources

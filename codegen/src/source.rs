@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 
 /// One config file.
@@ -27,7 +28,7 @@ pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnosti
     let mut errors = Vec::new();
     if paths.is_empty() {
         errors.push(
-            Diagnostic::general("no configs are named")
+            Diagnostic::general(Code::Unreadable, "no configs are named")
                 .help("name a folder of YAML files, or files"),
         );
     }
@@ -55,7 +56,11 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let shown = path.display();
     let full = root.join(path);
     let metadata = fs::metadata(&full).map_err(|error| {
-        Diagnostic::general(format!("cannot read configs from `{shown}`: {error}")).help(format!(
+        Diagnostic::general(
+            Code::Unreadable,
+            format!("cannot read configs from `{shown}`: {error}"),
+        )
+        .help(format!(
             "relative paths count from `{}`",
             root.file_name().unwrap_or(root.as_os_str()).display()
         ))
@@ -63,8 +68,12 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     if metadata.is_file() {
         return Ok(vec![path.to_path_buf()]);
     }
-    let unreadable =
-        |error| Diagnostic::general(format!("cannot read the folder `{shown}`: {error}"));
+    let unreadable = |error| {
+        Diagnostic::general(
+            Code::Unreadable,
+            format!("cannot read the folder `{shown}`: {error}"),
+        )
+    };
     let mut names = Vec::new();
     for entry in fs::read_dir(&full).map_err(unreadable)? {
         let name = PathBuf::from(entry.map_err(unreadable)?.file_name());
@@ -76,10 +85,11 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
         }
     }
     if names.is_empty() {
-        return Err(
-            Diagnostic::general(format!("the folder `{shown}` holds no configs"))
-                .help("put at least one `*.yaml` or `*.yml` file into it"),
-        );
+        return Err(Diagnostic::general(
+            Code::Unreadable,
+            format!("the folder `{shown}` holds no configs"),
+        )
+        .help("put at least one `*.yaml` or `*.yml` file into it"));
     }
     names.sort();
     Ok(names.into_iter().map(|name| path.join(name)).collect())
@@ -87,13 +97,17 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
 
 fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
     let shown = path.display().to_string();
-    let bytes = fs::read(root.join(path))
-        .map_err(|error| Diagnostic::general(format!("cannot read `{shown}`: {error}")))?;
+    let bytes = fs::read(root.join(path)).map_err(|error| {
+        Diagnostic::general(Code::Unreadable, format!("cannot read `{shown}`: {error}"))
+    })?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        Diagnostic::general(format!(
-            "`{shown}` is not UTF-8 text: the byte at offset {} is not valid",
-            error.utf8_error().valid_up_to()
-        ))
+        Diagnostic::general(
+            Code::Unreadable,
+            format!(
+                "`{shown}` is not UTF-8 text: the byte at offset {} is not valid",
+                error.utf8_error().valid_up_to()
+            ),
+        )
         .help("save the file as UTF-8")
     })?;
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();

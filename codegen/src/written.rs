@@ -1,6 +1,7 @@
 //! Turns YAML nodes into configs as written: the right fields with the right shapes, each with its
 //! place. Whether they make sense together is for `check`.
 
+use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Kind, Risk};
 use crate::yaml::{Node, OldReading, Value};
@@ -108,7 +109,7 @@ fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Tool>> {
     let tools = list(node, report)?;
     if tools.is_empty() {
         report.push(
-            Diagnostic::error(span, "a config needs at least one tool")
+            Diagnostic::new(Code::NoTools, span, "a config needs at least one tool")
                 .help("add an entry with `name`, `description` and `command`"),
         );
     }
@@ -212,10 +213,11 @@ impl<'r> Fields<'r> {
                 report,
             }),
             other => {
-                report.push(Diagnostic::error(
-                    span,
-                    format!("{what} is a mapping, and this is {}", other.kind()),
-                ));
+                let message = format!("{what} is a mapping, and this is {}", other.kind());
+                report.push(
+                    Diagnostic::new(Code::WrongType, span, message)
+                        .help("give it fields: `name: value`, one a line"),
+                );
                 None
             }
         }
@@ -246,8 +248,12 @@ impl<'r> Fields<'r> {
         let value = self.optional(name, read);
         if value.is_none() && self.report.len() == before {
             self.report.push(
-                Diagnostic::error(self.span, format!("{} needs the field `{name}`", self.what))
-                    .help(format!("add `{name}: ...`")),
+                Diagnostic::new(
+                    Code::MissingField,
+                    self.span,
+                    format!("{} needs the field `{name}`", self.what),
+                )
+                .help(format!("add `{name}: ...`")),
             );
         }
         value
@@ -256,14 +262,12 @@ impl<'r> Fields<'r> {
     fn close(self) {
         for (key, _) in self.entries {
             let Value::Text(name) = &key.value else {
-                self.report.push(Diagnostic::error(
-                    key.span,
-                    format!(
-                        "the fields of {} have names, and this is {}",
-                        self.what,
-                        key.value.kind()
-                    ),
-                ));
+                let kind = key.value.kind();
+                let message = format!("the fields of {} have names, and this is {kind}", self.what);
+                self.report.push(
+                    Diagnostic::new(Code::WrongType, key.span, message)
+                        .help(format!("the fields are: {}", self.known.join(", "))),
+                );
                 continue;
             };
             // As in compose files: a place for YAML anchors.
@@ -275,8 +279,12 @@ impl<'r> Fields<'r> {
                 None => format!("the fields are: {}", self.known.join(", ")),
             };
             self.report.push(
-                Diagnostic::error(key.span, format!("{} has no field `{name}`", self.what))
-                    .help(help),
+                Diagnostic::new(
+                    Code::UnknownField,
+                    key.span,
+                    format!("{} has no field `{name}`", self.what),
+                )
+                .help(help),
             );
         }
     }
@@ -293,11 +301,10 @@ pub fn closest<'n>(typo: &str, known: &[&'n str]) -> Option<&'n str> {
         .map(|(_, name)| name)
 }
 
-fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
-    Diagnostic::error(
-        node.span,
-        format!("expected {expected}, found {}", node.value.kind()),
-    )
+fn wrong_type(node: &Node, expected: &str, help: &str) -> Diagnostic {
+    let found = node.value.kind();
+    let message = format!("expected {expected}, found {found}");
+    Diagnostic::new(Code::WrongType, node.span, message).help(help)
 }
 
 /// Reads text. Anything that any YAML version takes for something else must be quoted.
@@ -306,15 +313,18 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
     let error = match (&node.value, node.old_reading) {
         (Value::Text(_), None) => None,
         (Value::Text(text), Some(reading)) => Some(
-            Diagnostic::error(
+            Diagnostic::new(
+                Code::AmbiguousScalar,
                 node.span,
                 format!("`{text}` is text in YAML 1.2 and {reading} in YAML 1.1"),
             )
             .help(quote),
         ),
-        (Value::List(_) | Value::Map(_) | Value::Null, _) => Some(wrong_type(&node, "text")),
+        (Value::List(_) | Value::Map(_) | Value::Null, _) => {
+            Some(wrong_type(&node, "text", "give one text"))
+        }
         (Value::Boolean(_) | Value::Integer(_) | Value::Float(_), _) => {
-            Some(wrong_type(&node, "text").help(quote))
+            Some(wrong_type(&node, "text", quote))
         }
     };
     match (error, node.value) {
@@ -356,7 +366,11 @@ fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
         // Existing configs may say `required: yes`; nothing else can be meant.
         (_, Some(OldReading::Boolean(value))) => value,
         _ => {
-            report.push(wrong_type(&node, "true or false"));
+            report.push(wrong_type(
+                &node,
+                "true or false",
+                "write `true` or `false`, without quotes",
+            ));
             return None;
         }
     };
@@ -376,7 +390,11 @@ fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<f64>> {
         (Value::Integer(integer), None) => *integer as f64,
         (Value::Float(float), None) => *float,
         _ => {
-            report.push(wrong_type(&node, "a number"));
+            report.push(wrong_type(
+                &node,
+                "a number",
+                "write a number, without quotes",
+            ));
             return None;
         }
     };
@@ -417,7 +435,14 @@ fn one_of<T: Copy>(
         Some(known) => format!("did you mean `{known}`?"),
         None => format!("it can be: {}", names.join(", ")),
     };
-    report.push(Diagnostic::error(span, format!("`{name}` is not known here")).help(help));
+    report.push(
+        Diagnostic::new(
+            Code::UnknownValue,
+            span,
+            format!("`{name}` is not known here"),
+        )
+        .help(help),
+    );
     None
 }
 
@@ -425,7 +450,11 @@ fn list(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
     if let Value::List(items) = node.value {
         return Some(items);
     }
-    report.push(wrong_type(&node, "a list"));
+    report.push(wrong_type(
+        &node,
+        "a list",
+        "write it as a list: `[a, b]`, or a `- ` before each item",
+    ));
     None
 }
 
@@ -433,7 +462,11 @@ fn map(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(Node, Node)>> {
     if let Value::Map(entries) = node.value {
         return Some(entries);
     }
-    report.push(wrong_type(&node, "a mapping"));
+    report.push(wrong_type(
+        &node,
+        "a mapping",
+        "write it as a mapping: `name: value`",
+    ));
     None
 }
 

@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::NonFiniteFloatPolicy;
 use serde_saphyr::{Location, Spanned};
 
+use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::source::Source;
 
@@ -125,7 +126,8 @@ fn syntax_error(number: usize, source: &Source, error: &serde_saphyr::Error) -> 
         .rsplit_once(" at line ")
         .map_or(described.as_str(), |(message, _)| message);
     match error.without_snippet() {
-        Error::DuplicateMappingKey { key, .. } => Diagnostic::error(
+        Error::DuplicateMappingKey { key, .. } => Diagnostic::new(
+            Code::DuplicateKey,
             span,
             match key {
                 Some(key) => format!("the key `{key}` is given twice"),
@@ -133,7 +135,8 @@ fn syntax_error(number: usize, source: &Source, error: &serde_saphyr::Error) -> 
             },
         )
         .help("keep one of the two"),
-        Error::MultipleDocuments { .. } => Diagnostic::error(
+        Error::MultipleDocuments { .. } => Diagnostic::new(
+            Code::SeveralDocuments,
             span,
             "a config is one YAML document, and here a second begins",
         )
@@ -143,17 +146,33 @@ fn syntax_error(number: usize, source: &Source, error: &serde_saphyr::Error) -> 
         | Error::AliasReplayStackDepthExceeded { .. }
         | Error::AliasReplayCounterOverflow { .. } => aliases_explode(span),
         _ if described.contains("budget breached") => aliases_explode(span),
-        _ if described.contains("tab") => {
-            Diagnostic::error(span, format!("not valid YAML: {described}"))
-                .help("indent with spaces: YAML does not allow tabs")
-        }
-        _ => Diagnostic::error(span, format!("not valid YAML: {described}")),
+        _ => Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {described}"))
+            .help(syntax_help(described)),
+    }
+}
+
+/// What most likely has to be done about a message of the YAML parser.
+fn syntax_help(described: &str) -> &'static str {
+    if described.contains("tab") {
+        "indent with spaces: YAML does not allow tabs"
+    } else if described.contains("mapping values") {
+        "put the text in quotes if it has a `: ` in it"
+    } else if described.contains("block") {
+        "begin the lines of one mapping or list in the same column"
+    } else if described.contains("anchor") {
+        "put the text in quotes if it is meant to begin with `*`"
+    } else {
+        "see to quotes, brackets and indentation, here and in the lines before"
     }
 }
 
 fn aliases_explode(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "the document's aliases repeat too much")
-        .help("write out what the aliases stand for")
+    Diagnostic::new(
+        Code::AliasBomb,
+        span,
+        "the document's aliases repeat too much",
+    )
+    .help("write out what the aliases stand for")
 }
 
 /// Some errors know line and column only.

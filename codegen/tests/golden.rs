@@ -5,6 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use climax_codegen::code::{Code, EXPLANATIONS};
 use climax_codegen::diagnostic::render;
 use climax_codegen::source::{Source, read};
 use climax_codegen::{compile, emit};
@@ -68,12 +69,50 @@ fn wrong_configs_are_refused_with_the_expected_errors() {
             "{} was accepted",
             case.display()
         );
+        for diagnostic in &compiled.diagnostics {
+            assert!(
+                diagnostic.help.is_some(),
+                "it does not say what to do: {diagnostic:?}"
+            );
+        }
         assert_golden(
             "rejected",
             &case,
             "stderr",
             &render(&compiled.diagnostics, &sources),
         );
+    }
+}
+
+#[test]
+fn questionable_configs_are_accepted_with_the_expected_warnings() {
+    for case in cases("warned") {
+        let sources = sources("warned", &case);
+        let compiled = compile(&sources);
+        assert!(compiled.catalog.is_some(), "{} was refused", case.display());
+        let said = render(&compiled.diagnostics, &sources);
+        assert_golden("warned", &case, "stderr", &said);
+    }
+}
+
+#[test]
+fn every_code_is_used_by_a_golden_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut said = String::new();
+    for folder in ["rejected", "warned"] {
+        for entry in fs::read_dir(root.join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|ending| ending == "stderr") {
+                said += &fs::read_to_string(path).expect("a file");
+            }
+        }
+    }
+    for (code, _) in EXPLANATIONS {
+        // Files that cannot be read are no golden files; `source` has tests for them.
+        if *code != Code::Unreadable {
+            let id = code.id();
+            assert!(said.contains(&format!("[{id}]")), "{id} {code:?}");
+        }
     }
 }
 

@@ -1,0 +1,358 @@
+//! The codes of messages about configs, and what `explain` says about each.
+
+use crate::diagnostic::Severity;
+
+/// What a message is about. Its number never changes; a number of 100 and above is a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is explained below")]
+pub enum Code {
+    Unreadable = 1,
+    Syntax = 2,
+    DuplicateKey = 3,
+    SeveralDocuments = 4,
+    AliasBomb = 5,
+    MissingField = 10,
+    UnknownField = 11,
+    WrongType = 12,
+    AmbiguousScalar = 13,
+    UnknownValue = 14,
+    NoTools = 15,
+    EmptyCommand = 16,
+    BadVariable = 17,
+    NulCharacter = 18,
+    BadToolName = 20,
+    DuplicateTool = 21,
+    EmptyDescription = 22,
+    BadTimeout = 23,
+    BadPlaceholder = 24,
+    BadArgumentName = 30,
+    DuplicateArgument = 31,
+    BadDefault = 32,
+    DefaultNotInEnum = 33,
+    EmptyEnum = 34,
+    DuplicateEnumValue = 35,
+    BooleanEnum = 36,
+    BadEnumValue = 37,
+    PositionalFlag = 38,
+    SeveralPlaces = 39,
+    SecondPlace = 40,
+    PlaceNeedsString = 41,
+    RequiredDefault = 100,
+    ZeroTimeout = 101,
+    LongDescription = 102,
+    ConvertedDefault = 103,
+    UnlimitedDestructive = 104,
+    NoCategory = 105,
+    IdleGlobalArgument = 106,
+}
+
+impl Code {
+    /// The code as users see it.
+    #[must_use]
+    pub fn id(self) -> String {
+        format!("CLX{:03}", self as u16)
+    }
+
+    /// The code that has an id, in any case.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        let id = id.to_ascii_uppercase();
+        let mut codes = EXPLANATIONS.iter().map(|(code, _)| *code);
+        codes.find(|code| code.id() == id)
+    }
+
+    /// Whether it stops the build.
+    #[must_use]
+    pub fn severity(self) -> Severity {
+        if (self as u16) < Self::RequiredDefault as u16 {
+            Severity::Error
+        } else {
+            Severity::Warning
+        }
+    }
+
+    /// What it means, why it is so, and what to do.
+    #[must_use]
+    pub fn explanation(self) -> &'static str {
+        let found = EXPLANATIONS.iter().find(|(code, _)| *code == self);
+        found.map_or("", |(_, explanation)| explanation)
+    }
+}
+
+/// Every code with its explanation, in the order of their numbers.
+pub const EXPLANATIONS: &[(Code, &str)] = &[
+    (
+        Code::Unreadable,
+        "\
+A path that the build names cannot be read: it does not exist, the folder holds no `*.yaml` or
+`*.yml` file, a file may not be read, or it is not UTF-8 text.
+
+CLIMAX_CONFIGS names folders and files, joined by `:` as in PATH; relative paths count from the
+folder of the crate that is built. Without it, `configs` is read.",
+    ),
+    (
+        Code::Syntax,
+        "\
+The text is not YAML. The usual reasons: a tab where only spaces may indent, lines of one mapping
+that begin in different columns, a value with `: ` or ` #` in it that is not in quotes, a quote or
+bracket that is not closed.
+
+    description: Files: list them       # wrong
+    description: \"Files: list them\"     # right",
+    ),
+    (
+        Code::DuplicateKey,
+        "\
+A mapping has the same key twice. Other YAML readers silently take the last one; which one was
+meant, only you can know. Keep one of the two.",
+    ),
+    (
+        Code::SeveralDocuments,
+        "\
+A config is one YAML document, and a line `---` begins a second one. Put it into a file of its own:
+every file in the folder is a config.",
+    ),
+    (
+        Code::AliasBomb,
+        "\
+Aliases (`*name`) that stand for lists of aliases can make a short text stand for a huge document,
+which would eat all memory. Configs have no use for it: write out what is meant.",
+    ),
+    (
+        Code::MissingField,
+        "\
+A field that must be there is not. A config needs `command` and `tools`; a tool needs `name` and
+`description`; an argument needs `name`.
+
+    command: git
+    tools:
+      - name: git_status
+        description: Show the state of the working tree",
+    ),
+    (
+        Code::UnknownField,
+        "\
+There is no such field. It is an error, because a typo would otherwise be ignored, and the tool
+would do something else than meant.
+
+Keys that begin with `x-` are free for your own use, such as YAML anchors.",
+    ),
+    (
+        Code::WrongType,
+        "\
+The field is there, but its value is of the wrong type: a list where text is expected, a number
+where text is expected, and the like. Text that looks like a number, a date or a boolean needs
+quotes.
+
+    tags: vcs          # wrong: a list is expected
+    tags: [vcs]        # right
+    env: {PORT: 80}    # wrong: text is expected
+    env: {PORT: \"80\"}  # right",
+    ),
+    (
+        Code::AmbiguousScalar,
+        "\
+YAML 1.1 (which CLImax in Python reads) and YAML 1.2 (which CLImax reads) disagree about this word:
+`yes`, `no`, `on` and `off` are booleans or text, `010` is 8 or 10, `12:30` is 750 or text,
+`2026-01-31` is a date or text. Put it in quotes if it is meant as text; write `true` or `false`, or
+a number without a leading zero, if that is meant.",
+    ),
+    (
+        Code::UnknownValue,
+        "\
+The field takes one of a few words, and this is none of them. `type` is string, integer, number or
+boolean; `risk` is read, write or destructive.",
+    ),
+    (
+        Code::NoTools,
+        "\
+A config without tools offers nothing. Add at least one entry with `name` and `description`, or
+remove the file.",
+    ),
+    (
+        Code::EmptyCommand,
+        "\
+`command` names the program that all tools of the config run, and words that they share. It must
+have at least one word.",
+    ),
+    (
+        Code::BadVariable,
+        "\
+The name of an environment variable is not empty and has no `=` in it; no system takes another.",
+    ),
+    (
+        Code::NulCharacter,
+        "\
+A NUL character ends a text for the operating system, so that no command line and no environment
+variable can hold one.",
+    ),
+    (
+        Code::BadToolName,
+        "\
+Tool names are limited by what MCP clients accept: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`
+and `-`.",
+    ),
+    (
+        Code::DuplicateTool,
+        "\
+Tool names are unique over all configs of a build, since an agent calls a tool by its name only. Two
+names that differ in case alone are refused too: agents mix them up. A prefix helps: `git_status`,
+`svn_status`.",
+    ),
+    (
+        Code::EmptyDescription,
+        "\
+An agent chooses a tool by its description. Say what the tool does, and when to use it.",
+    ),
+    (
+        Code::BadTimeout,
+        "\
+`timeout` is how many seconds a call may take, a number above 0. Leave it out for the default of 30
+seconds.",
+    ),
+    (
+        Code::BadPlaceholder,
+        "\
+`{name}` in `confirm_message` stands for the value of an argument or of a `resolve` entry, and in
+the `args` of a `resolve` entry for the value of an argument. This one stands for neither. Write
+`{{` and `}}` for braces that are meant as such.",
+    ),
+    (
+        Code::BadArgumentName,
+        "\
+An argument's name is the name of a property in the tool's input schema, and is not empty.",
+    ),
+    (
+        Code::DuplicateArgument,
+        "\
+Two arguments of one tool have the same name. A call could give a value to one of them only.",
+    ),
+    (
+        Code::BadDefault,
+        "\
+The default is not of the argument's type, and cannot be converted to it without loss.
+
+    {name: count, type: integer, default: many}   # wrong
+    {name: count, type: integer, default: 10}     # right",
+    ),
+    (
+        Code::DefaultNotInEnum,
+        "\
+The default is none of the values that `enum` allows, so that a call without the argument would do
+what a call with it may not.",
+    ),
+    (
+        Code::EmptyEnum,
+        "\
+An empty `enum` allows no value at all. List the values, or remove `enum` to allow any.",
+    ),
+    (
+        Code::DuplicateEnumValue,
+        "A value is listed twice in `enum`. Remove one of the two.",
+    ),
+    (
+        Code::BooleanEnum,
+        "\
+A boolean is true or false, which `enum` cannot narrow in a useful way. Remove `enum`, or make the
+argument a string.",
+    ),
+    (
+        Code::BadEnumValue,
+        "\
+A value in `enum` is not of the argument's type, or has control characters in it. Values of a string
+argument that look like numbers need quotes.
+
+    {name: level, enum: [1, 2]}                  # wrong: the type is string
+    {name: level, enum: [\"1\", \"2\"]}              # right
+    {name: level, type: integer, enum: [1, 2]}   # right",
+    ),
+    (
+        Code::PositionalFlag,
+        "\
+A positional argument is a word without a flag, so that `flag` would have no effect. Remove `flag`,
+or `positional`. To put a value after all options, use `flag: \"--\"` alone.",
+    ),
+    (
+        Code::SeveralPlaces,
+        "\
+The value of an argument goes to one place: into the command line (`positional`), to the working
+directory (`cwd`) or to standard input (`stdin`).",
+    ),
+    (
+        Code::SecondPlace,
+        "\
+A command has one working directory and one standard input, so a tool has at most one argument with
+`cwd` and one with `stdin`.",
+    ),
+    (
+        Code::PlaceNeedsString,
+        "\
+The working directory and standard input are text: an argument with `cwd` or `stdin` has the type
+string.",
+    ),
+    (
+        Code::RequiredDefault,
+        "\
+A required argument is always given, so its default is never used. Remove `required` if calls may
+leave the argument out, or `default` if they may not.",
+    ),
+    (
+        Code::ZeroTimeout,
+        "\
+A timeout of 0 means the default of 30 seconds, as in CLImax for Python, and not \"no limit\". Give
+the number of seconds that is meant.",
+    ),
+    (
+        Code::LongDescription,
+        "\
+MCP clients cut descriptions after 2,048 bytes. Say first what decides about the choice of the tool,
+and leave the rest to the program's own help.",
+    ),
+    (
+        Code::ConvertedDefault,
+        "\
+The default is of another type than the argument and was converted: `\"5\"` to 5, for example. Write
+it as what it is, so that a reader is not misled.",
+    ),
+    (
+        Code::UnlimitedDestructive,
+        "\
+The tool is marked `risk: destructive` and takes any text in these arguments, so that an agent can
+destroy anything that the program can reach. Limit the values with `enum` where they are known, or
+with a pattern in a policy.",
+    ),
+    (
+        Code::NoCategory,
+        "\
+Agents narrow a search by category, and a CLI without one is not found that way. Add `category`,
+such as vcs, containers or files.",
+    ),
+    (
+        Code::IdleGlobalArgument,
+        "\
+A global argument is added to each command with its default as value. It is not in any tool's
+schema, so no call can set it, and without a default it does nothing.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_number_and_an_explanation() {
+        let ids: Vec<String> = EXPLANATIONS.iter().map(|(code, _)| code.id()).collect();
+        let mut sorted = ids.clone();
+        sorted.sort();
+        sorted.dedup();
+        assert_eq!(ids, sorted, "in order, and none twice");
+        for (code, explanation) in EXPLANATIONS {
+            assert!(explanation.len() > 40, "{code:?}");
+            assert!(
+                explanation.lines().all(|line| line.len() <= 100),
+                "{code:?}"
+            );
+            assert_eq!(Code::from_id(&code.id().to_lowercase()), Some(*code));
+        }
+    }
+}
