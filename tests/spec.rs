@@ -412,8 +412,9 @@ fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
         path: "x.yaml".to_owned(),
         stem: "x".to_owned(),
         file_name: "x.yaml".to_owned(),
-        text: "command: x\nshell: true\ntools: [{name: a, description: b, retries: 3}]\n"
-            .to_owned(),
+        text:
+            "command: x\ncategory: y\nshell: true\ntools: [{name: a, description: b, retries: 3}]\n"
+                .to_owned(),
     };
     let compiled = climax_codegen::compile(&[source]);
     let messages: Vec<&str> = compiled
