@@ -1,0 +1,94 @@
+//! The program `climax-codegen`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn climax_codegen(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_climax-codegen"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"))
+        .args(arguments)
+        .output()
+        .expect("it runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+#[test]
+fn check_counts_the_tools_of_right_configs() {
+    let output = climax_codegen(&["check", "golden/every_kind.yaml"]);
+    assert!(output.status.success());
+    assert_eq!(stdout(&output), "every-kind: 2 tools\n");
+}
+
+#[test]
+fn check_shows_all_errors_of_all_configs_and_fails() {
+    let output = climax_codegen(&["check", "rejected/no_tools.yaml", "rejected/timeouts.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let said = stderr(&output);
+    for part in [
+        "error[CLX015]: a config needs at least one tool\n --> rejected/no_tools.yaml:2:8",
+        "error[CLX023]: a timeout is a number of seconds above 0\n --> rejected/timeouts.yaml:3:45",
+        "warning[CLX101]",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn check_tells_machines_the_same() {
+    let output = climax_codegen(&["check", "--json", "rejected/no_tools.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let messages: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let error = messages.as_array().expect("a list").iter();
+    let error = error.clone().find(|message| message["severity"] == "error");
+    assert_eq!(
+        error.expect("an error"),
+        &json!({
+            "file": "rejected/no_tools.yaml",
+            "line": 2,
+            "column": 8,
+            "severity": "error",
+            "code": "CLX015",
+            "message": "a config needs at least one tool",
+            "help": "add an entry with `name`, `description` and `command`",
+        })
+    );
+    let fine = climax_codegen(&["check", "--json", "golden/every_kind.yaml"]);
+    assert!(fine.status.success());
+    let missing = climax_codegen(&["check", "--json", "no/such.yaml"]);
+    assert_eq!(missing.status.code(), Some(1));
+    let messages: Value = serde_json::from_str(&stdout(&missing)).expect("JSON");
+    assert_eq!(messages[0]["code"], "CLX001");
+    assert_eq!(messages[0]["line"], Value::Null);
+}
+
+#[test]
+fn emit_prints_the_generated_code() {
+    let output = climax_codegen(&["emit", "golden/every_kind.yaml"]);
+    assert!(output.status.success());
+    assert_eq!(stdout(&output), include_str!("golden/every_kind.rs"));
+    let wrong = climax_codegen(&["emit", "rejected/no_tools.yaml"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(stdout(&wrong), "");
+}
+
+#[test]
+fn explain_tells_more_about_a_code() {
+    let output = climax_codegen(&["explain", "clx021"]);
+    assert!(output.status.success());
+    assert!(stdout(&output).starts_with("CLX021\n\nTool names are unique"));
+    let all = climax_codegen(&["explain"]);
+    assert!(stdout(&all).contains("CLX105  Agents narrow a search"));
+    let unknown = climax_codegen(&["explain", "CLX999"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).contains("there is no code `CLX999`"));
+}
