@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::catalog::Catalog;
-use crate::list::{json_list, table};
+use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
 use crate::selection::Selection;
 use crate::server::{Mode, Offer, Server};
@@ -78,11 +78,11 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
 
 fn arguments(catalog: &'static Catalog) -> Arguments {
     let version = format!(
-        "{} (catalog {}, {} CLIs, {} tools)",
+        "{} (catalog {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
         catalog.hash,
-        catalog.clis.len(),
-        catalog.tools.len()
+        counted(catalog.clis.len(), "CLI"),
+        counted(catalog.tools.len(), "tool")
     );
     let matches = Arguments::command().version(version).get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
@@ -177,10 +177,10 @@ fn greeting(selection: &Selection, run: &Run) -> String {
         words.push("--classic".to_owned());
     }
     format!(
-        "This is an MCP server with {} tools. It speaks JSON-RPC on standard input and output, and \
+        "This is an MCP server with {}. It speaks JSON-RPC on standard input and output, and \
          is meant to be started by an MCP client, for example:\n\n  claude mcp add climax -- {}\n\n\
          `climax list` shows the tools. Waiting for a client; press Ctrl-C to stop.",
-        selection.tool_count(),
+        counted(selection.tool_count() as usize, "tool"),
         words.join(" ")
     )
 }

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Does what the README says, and compares what comes of it with what the README shows.
+
+usage: tests/readme.py    (in the workspace; builds with cargo into the usual target folder)
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+
+failures = []
+checks = 0
+
+
+def check(name, actual, expected):
+    global checks
+    checks += 1
+    if actual == expected:
+        print(f"ok - {name}")
+    else:
+        failures.append(name)
+        print(f"FAILED - {name}\n--- the README says\n{expected}\n--- it is\n{actual}")
+
+
+def blocks(language):
+    """The code blocks of a language, each with the text before it."""
+    pattern = re.compile(rf"^```{language}\n(.*?)^```$", re.M | re.S)
+    return [(README[: match.start()], match.group(1)) for match in pattern.finditer(README)]
+
+
+def block_after(language, words):
+    """The first code block of a language after some words."""
+    for before, block in blocks(language):
+        if words in before:
+            return block
+    sys.exit(f"the README has no {language} block after {words!r}")
+
+
+def run(*words, cwd=ROOT, **environment):
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), **environment}
+    return subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def cargo(*words, cwd=ROOT, **environment):
+    done = run("cargo", *words, "--quiet", cwd=cwd, **environment)
+    if done.returncode:
+        sys.exit(f"cargo {' '.join(words)} failed:\n{done.stderr}")
+
+
+def call(tool, arguments, cwd):
+    """The text with which a server answers one call."""
+    handshake = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "readme", "version": "1"},
+    }
+    requests = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": handshake},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
+    ]
+    lines = "".join(json.dumps(request) + "\n" for request in requests)
+    done = subprocess.run([TARGET / "debug/climax"], cwd=cwd, input=lines, capture_output=True, text=True, timeout=60)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return next(answer for answer in answers if answer["id"] == 2)["result"]["content"][0]["text"]
+
+
+def main():
+    cargo("build", "--package", "climax-codegen")
+    codegen = str(TARGET / "debug/climax-codegen")
+
+    cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
+    shown = block_after("text", "cargo run --release -- list")
+    listed = run(str(TARGET / "debug/climax"), "list", "git").stdout
+    check("the list of the shipped tools begins as shown", listed[: len(shown)], shown)
+
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        tools = work / "my-tools"
+        tools.mkdir()
+        config = block_after("yaml", "such as `notes.yaml`")
+        (tools / "notes.yaml").write_text(config)
+        (work / "notes").mkdir()
+        for name in ["a.txt", "b.txt"]:
+            (work / "notes" / name).touch()
+
+        done = run(codegen, "check", "my-tools", cwd=work)
+        check("the example is a right config", (done.returncode, done.stderr), (0, ""))
+        (tools / "notes.yaml").write_text(config.replace("required: true", "requred: true"))
+        done = run(codegen, "check", "my-tools", cwd=work)
+        check("a mistake is shown as shown", done.stderr.strip("\n"), block_after("text", "When a config is wrong").strip("\n"))
+        (tools / "notes.yaml").write_text(config)
+
+        (work / "all.yaml").write_text(block_after("yaml", "All of them in one config"))
+        done = run(codegen, "check", "all.yaml", cwd=work)
+        check("the config with all fields is right", (done.returncode, done.stderr), (0, ""))
+        fields = set(re.findall(r"^\| `(\w+)` \|", README, re.M))
+        used = set(re.findall(r"(\w+):", (work / "all.yaml").read_text()))
+        check("and it has all fields", sorted(fields - used), [])
+
+        cargo("build", "--package", "climax", CLIMAX_CONFIGS=str(tools))
+        transcripts = [
+            ("climax_search", '{"query": "notes"}', "json"),
+            ("climax_call", '"newest_first": "false"', "text"),
+            ("climax_call", '"newest_first": "maybe"', "text"),
+        ]
+        for tool, words, language in transcripts:
+            arguments = next(block for _, block in blocks("json") if words in block)
+            expected = block_after(language, arguments)
+            check(f"{tool} {arguments.strip()} answers as shown", call(tool, json.loads(arguments), work), expected.strip("\n"))
+        check("the summary is as shown", call("climax_search", {}, work), block_after("json", "summary of the CLIs:").strip("\n"))
+
+        own = work / "own"
+        (own / "src").mkdir(parents=True)
+        (own / "tools").mkdir()
+        (own / "tools/notes.yaml").write_text(config)
+        (own / "build.rs").write_text(block_after("rust", "A server of your own crate"))
+        (own / "src/main.rs").write_text(next(block for _, block in blocks("rust") if "catalog!" in block))
+        (own / "Cargo.toml").write_text(
+            '[package]\nname = "own"\nversion = "1.0.0"\nedition = "2024"\n[workspace]\n'
+            f'[dependencies]\nclimax-runtime = {{ path = "{ROOT}/runtime" }}\n'
+            f'[build-dependencies]\nclimax-codegen = {{ path = "{ROOT}/codegen", default-features = false }}\n'
+        )
+        (own / "Cargo.lock").write_text((ROOT / "Cargo.lock").read_text())
+        cargo("build", cwd=own)
+        done = run(str(TARGET / "debug/own"), "--version")
+        check("a crate of one's own has its tools", "1 CLI, 1 tool)" in done.stdout, True)
+
+    done = run(codegen, "explain", "CLX011")
+    check("a code is explained", done.returncode, 0)
+    check("classic, log level and names are options", run(str(TARGET / "debug/climax"), "--classic", "--log-level", "info", "no-such").returncode, 2)
+    cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
+    print(f"{checks - len(failures)} passed, {len(failures)} failed")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
