@@ -125,8 +125,7 @@ def main():
         (own / "src/main.rs").write_text(next(block for _, block in blocks("rust") if "catalog!" in block))
         (own / "Cargo.toml").write_text(
             '[package]\nname = "own"\nversion = "1.0.0"\nedition = "2024"\n[workspace]\n'
-            f'[dependencies]\nclimax-runtime = {{ path = "{ROOT}/runtime" }}\n'
-            f'[build-dependencies]\nclimax-codegen = {{ path = "{ROOT}/codegen", default-features = false }}\n'
+            + block_after("toml", "A server of your own crate").replace("../climax", str(ROOT))
         )
         (own / "Cargo.lock").write_text((ROOT / "Cargo.lock").read_text())
         cargo("build", cwd=own)

@@ -48,6 +48,9 @@ fn cli(
             .help("name the program that the tools run"),
         );
     }
+    if let Some(command) = &config.command {
+        no_shell(command, report);
+    }
     for (name, value) in &config.env {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
             let message = "a variable's name is not empty and has no `=`";
@@ -102,6 +105,20 @@ fn no_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
     }
 }
 
+/// What a shell would understand, and no program does.
+fn no_shell(command: &At<String>, report: &mut Vec<Diagnostic>) {
+    const SYNTAX: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
+    let is_quoted = |word: &str| word.starts_with(['"', '\'']) || word.ends_with(['"', '\'']);
+    let mut words = command.value.split_whitespace();
+    if let Some(word) = words.find(|word| SYNTAX.contains(word) || is_quoted(word)) {
+        let message = format!("there is no shell: the program gets `{word}` as it is");
+        report.push(
+            Diagnostic::new(Code::ShellSyntax, command.span, message)
+                .help("leave out quotes; put pipes and redirections into a script"),
+        );
+    }
+}
+
 fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>) -> Option<Tool> {
     if let Some(name) = &written.name {
         tool_name(name, names, report);
@@ -129,6 +146,7 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     }
     if let Some(command) = &written.command {
         no_nul(command, report);
+        no_shell(command, report);
     }
     templates(&written, report);
     let risk = written.risk.as_ref().map(|risk| risk.value);

@@ -44,6 +44,7 @@ pub enum Code {
     UnlimitedDestructive = 104,
     NoCategory = 105,
     IdleGlobalArgument = 106,
+    ShellSyntax = 107,
 }
 
 impl Code {
@@ -332,6 +333,14 @@ such as vcs, containers or files.",
         "\
 A global argument is added to each command with its default as value. It is not in any tool's
 schema, so no call can set it, and without a default it does nothing.",
+    ),
+    (
+        Code::ShellSyntax,
+        "\
+Commands run without a shell: `command` is split at white space, and a `flag` is one word. Quotes,
+pipes, redirections and the like are not understood but handed to the program as they are. Leave out
+quotes; for a pipe, write a script and describe that. Two words of which the second is fixed are no
+flag: put them into the tool's `command`.",
     ),
 ];
 

@@ -60,10 +60,7 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
             Code::Unreadable,
             format!("cannot read configs from `{shown}`: {error}"),
         )
-        .help(format!(
-            "relative paths count from `{}`",
-            root.file_name().unwrap_or(root.as_os_str()).display()
-        ))
+        .help(counted_from(root))
     })?;
     if metadata.is_file() {
         return Ok(vec![path.to_path_buf()]);
@@ -93,6 +90,12 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     }
     names.sort();
     Ok(names.into_iter().map(|name| path.join(name)).collect())
+}
+
+/// Where a path that was not found was looked for.
+fn counted_from(root: &Path) -> String {
+    let root = std::path::absolute(root.join(".")).unwrap_or_else(|_| root.to_path_buf());
+    format!("relative paths count from `{}`", root.display())
 }
 
 fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {

@@ -168,10 +168,9 @@ fn configs_are_baked(file: &str) -> String {
 
 /// For someone who starts the server by hand.
 fn greeting(selection: &Selection, run: &Run) -> String {
-    let program = std::env::args()
-        .next()
-        .unwrap_or_else(|| "climax".to_owned());
-    let mut words = vec![program];
+    // The full path: clients start the server from other folders.
+    let program = std::env::current_exe().map(|path| path.display().to_string());
+    let mut words = vec![program.unwrap_or_else(|_| "climax".to_owned())];
     words.extend(run.names.iter().cloned());
     if run.classic {
         words.push("--classic".to_owned());

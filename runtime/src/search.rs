@@ -1,6 +1,6 @@
 //! Finds tools for `climax_search`, and writes its answers from pieces that were baked.
 
-use climax_core::words::{fold, words};
+use climax_core::words::{fold, is_filler, words};
 use memchr::memmem::Finder;
 
 use crate::catalog::{Cli, Tool};
@@ -228,7 +228,7 @@ fn ranked_hits(selection: &Selection, clis: &Filtered<'_>, needle: &str, limit: 
     let mut scores: Vec<(f64, &'static Tool)> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for word in words(needle) {
-        if word.chars().count() < 2 || seen.contains(&word) {
+        if is_filler(word) || seen.contains(&word) {
             continue;
         }
         seen.push(word);

@@ -131,6 +131,16 @@ fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Pl
     let flag = written.flag.as_ref().filter(|flag| !flag.value.is_empty());
     if let Some(flag) = flag {
         no_nul(flag, report);
+        if flag.value.contains(char::is_whitespace) {
+            let message = format!(
+                "a flag is one word: the program gets `{}` as such",
+                flag.value
+            );
+            report.push(
+                Diagnostic::new(Code::ShellSyntax, flag.span, message)
+                    .help("put what is fixed into the tool's `command`"),
+            );
+        }
     }
     match first {
         Some((positional, "positional")) => {
