@@ -50,6 +50,8 @@ pub fn compile(sources: &[Source]) -> Compiled {
     }
     let clis = check::check(configs, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
+    // What an alias stands for is seen wherever it is used.
+    diagnostics.dedup_by(|one, other| one.span == other.span && one.message == other.message);
     let failed = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.code.severity() == Severity::Error);

@@ -157,6 +157,8 @@ fn syntax_help(described: &str) -> &'static str {
         "indent with spaces: YAML does not allow tabs"
     } else if described.contains("mapping values") {
         "put the text in quotes if it has a `: ` in it"
+    } else if described.contains("quoted scalar") {
+        "close the quote that was opened in a line before"
     } else if described.contains("block") {
         "begin the lines of one mapping or list in the same column"
     } else if described.contains("anchor") {
