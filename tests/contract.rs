@@ -1,6 +1,8 @@
 //! What the contract and the decisions about it promise for answers and their limits.
 
-use climax_tests::{Folder, Server, eventually, fixtures, processes};
+use std::process::Command;
+
+use climax_tests::{Folder, Server, eventually, fixtures, processes, run};
 use serde_json::json;
 
 fn start() -> Server {
@@ -142,6 +144,50 @@ fn a_cancelled_call_is_killed_with_what_it_started() {
     server.notify("notifications/cancelled", &json!({"requestId": id}));
     eventually("the grandchild is gone", || processes(&sleep) == 0);
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
+}
+
+/// Starts a call that takes ten minutes and has a child of its own, and waits until that runs.
+fn start_long_call(server: &mut Server, sleep: &[&str; 2]) {
+    let args = json!({"sleep": 600, "child": sleep[1]});
+    let arguments = json!({"tool_name": "behave_wait", "args": args});
+    server.send(
+        "tools/call",
+        &json!({"name": "climax_call", "arguments": arguments}),
+    );
+    eventually("the grandchild runs", || processes(sleep) == 1);
+}
+
+#[test]
+fn the_end_of_input_ends_the_server_and_what_its_calls_started() {
+    let mut server = start();
+    let sleep = ["sleep", "63.1415"];
+    start_long_call(&mut server, &sleep);
+    let (status, _) = server.close();
+    assert!(status.success());
+    eventually("the grandchild is gone", || processes(&sleep) == 0);
+}
+
+#[test]
+fn a_signal_ends_the_server_and_what_its_calls_started() {
+    for (signal, seconds) in [("TERM", "64.2718"), ("INT", "64.1618"), ("HUP", "64.5772")] {
+        let mut server = start();
+        let sleep = ["sleep", seconds];
+        start_long_call(&mut server, &sleep);
+        let id = server.id().to_string();
+        run(Command::new("kill").args([format!("-{signal}"), id]));
+        let status = server.wait();
+        assert!(status.success(), "{signal}: {status}");
+        eventually("the grandchild is gone", || processes(&sleep) == 0);
+    }
+}
+
+#[test]
+fn a_signal_before_the_handshake_ends_the_server() {
+    let mut server = Server::start_silent(&mut fixtures!());
+    // It answers, so it is ready.
+    server.request("ping", &json!({}));
+    run(Command::new("kill").arg(server.id().to_string()));
+    assert!(server.wait().success());
 }
 
 #[test]

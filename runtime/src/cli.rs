@@ -7,6 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use rmcp::service::ServerInitializeError;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
 use crate::list::{counted, json_list, table};
@@ -126,18 +129,40 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         .map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(async {
         let offer = Arc::new(Offer::new(selection, mode));
-        let transport = Stdio::new(offer.clone());
-        match rmcp::serve_server(Server::new(offer), transport).await {
+        // Whatever cancels this ends all running calls, and these take their commands with them.
+        let stop = CancellationToken::new();
+        stop_on_signal(&stop)?;
+        let transport = Stdio::new(offer.clone(), stop.clone());
+        match rmcp::service::serve_server_with_ct(Server::new(offer), transport, stop).await {
             Ok(running) => running
                 .waiting()
                 .await
                 .map(drop)
                 .map_err(|error| error.to_string()),
             // The client went away before it said anything: nothing to complain about.
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                Ok(())
+            }
             Err(error) => Err(error.to_string()),
         }
     })
+}
+
+/// A signal that asks the process to end is followed in order, not by sudden death.
+fn stop_on_signal(stop: &CancellationToken) -> Result<(), String> {
+    for kind in [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        SignalKind::hangup(),
+    ] {
+        let mut signals = signal(kind).map_err(|error| format!("cannot start: {error}"))?;
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            stop.cancel();
+        });
+    }
+    Ok(())
 }
 
 fn select(catalog: &'static Catalog, names: &[String]) -> Result<Selection, String> {

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
@@ -13,11 +14,15 @@ use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::Offer;
 
 /// The longest message that is taken.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// How long answers are still written after the end of input.
+const LAST_ANSWERS: Duration = Duration::from_millis(300);
 
 const PARSE_ERROR: (i32, &str) = (-32700, "Parse error: the line is not valid JSON");
 const INVALID_REQUEST: (i32, &str) = (-32600, "Invalid request: not a JSON-RPC message");
@@ -26,6 +31,8 @@ const TOO_LONG: (i32, &str) = (-32600, "Invalid request: the message is over 16 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
     offer: Arc<Offer>,
+    /// Ends everything that still runs when there is no client any more.
+    stop: CancellationToken,
     reader: BufReader<StdioReader>,
     /// What was read of the current line. It is kept here, because rmcp may drop the future that
     /// reads and ask again.
@@ -37,10 +44,11 @@ pub(crate) struct Stdio {
 
 impl Stdio {
     /// Takes over the process's standard input and output.
-    pub(crate) fn new(offer: Arc<Offer>) -> Self {
+    pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken) -> Self {
         let (reader, writer) = stdio_pipes();
         Self {
             offer,
+            stop,
             reader: BufReader::new(reader),
             line: Vec::new(),
             skipping: false,
@@ -173,13 +181,19 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        match self.next_message().await {
-            Ok(message) => message,
-            Err(error) => {
-                tracing::error!("standard input or output failed: {error}");
-                None
-            }
+        let message = self.next_message().await.unwrap_or_else(|error| {
+            tracing::error!("standard input or output failed: {error}");
+            None
+        });
+        if message.is_none() {
+            // What is nearly done is still answered; the rest has nobody to wait for it.
+            let stop = self.stop.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(LAST_ANSWERS).await;
+                stop.cancel();
+            });
         }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {

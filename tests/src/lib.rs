@@ -197,18 +197,23 @@ impl Server {
     }
 
     /// Closes the server's standard input and waits for its end. Returns what it still said.
-    ///
-    /// # Panics
-    /// It does not end.
     #[must_use]
     pub fn close(mut self) -> (ExitStatus, Vec<String>) {
         drop(self.stdin.take());
+        (self.wait(), self.lines.iter().collect())
+    }
+
+    /// Waits for the server's end.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub fn wait(&mut self) -> ExitStatus {
         let mut status = None;
         eventually("the server ends", || {
             status = self.child.try_wait().expect("a child");
             status.is_some()
         });
-        (status.expect("ended"), self.lines.iter().collect())
+        status.expect("ended")
     }
 }
 
