@@ -78,8 +78,13 @@ def main():
 
     cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
     shown = block_after("text", "cargo run --release -- list")
-    listed = run(str(TARGET / "debug/climax"), "list", "git").stdout
+    listed = run(str(TARGET / "debug/climax"), "list").stdout
     check("the list of the shipped tools begins as shown", listed[: len(shown)], shown)
+
+    count = listed.splitlines()[-1].split()[0]
+    check("and there are as many", f"with the {count} tools" in README, True)
+    programs = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
+    check("and all programs are named", [name for name in programs if name.lower() not in README.lower()], [])
 
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)

@@ -10,6 +10,9 @@ if [ ! -x "$venv/bin/climax" ]; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
 fi
 
+echo "-- the programs know the flags of the shipped configs"
+"$venv/bin/python" tests/flags.py configs/*.yaml
+
 echo "-- the official client, with the shipped configs"
 cargo build --quiet --package climax
 "$venv/bin/python" tests/clients/official_client.py "$target/debug/climax"
