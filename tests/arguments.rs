@@ -209,6 +209,18 @@ fn a_positional_value_like_an_option_is_refused_unless_the_config_lists_it() {
 }
 
 #[test]
+fn a_value_like_an_option_is_told_together_with_other_problems() {
+    let args = json!({"path": "--x", "number": "abc"});
+    assert_eq!(
+        refusal(&mut start(), "dump_positional", &args),
+        [
+            "Argument 'number': cannot convert 'abc' to integer",
+            "Argument 'path': value '--x' would be read as an option",
+        ]
+    );
+}
+
+#[test]
 fn a_flags_value_like_an_option_is_joined_to_it() {
     let args =
         json!({"long": "-x", "short": "-- fix", "odd": "-foo", "inline": "-y", "rest": "-z"});

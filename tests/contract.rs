@@ -57,6 +57,18 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
+fn a_base_command_of_variables_that_are_empty_runs_nothing() {
+    // Otherwise the tool's first word would be the program.
+    let mut server = Server::start(fixtures!().env("EMPTY_BASE", " "));
+    let answer = server.call("empty_base", &json!({}));
+    assert!(answer.is_error);
+    assert!(
+        answer.text.contains("The base command is empty"),
+        "{answer:?}"
+    );
+}
+
+#[test]
 fn a_directory_that_is_not_there_is_named() {
     let answer = start().call("dump_directory", &json!({"where": "/no/such/directory"}));
     assert!(answer.is_error);
@@ -192,7 +204,8 @@ fn a_signal_before_the_handshake_ends_the_server() {
 
 #[test]
 fn a_child_in_the_background_does_not_delay_the_answer() {
-    let answer = start().call("behave_background", &json!({"out": "done", "child": "5"}));
+    // Longer than the call may take.
+    let answer = start().call("behave_background", &json!({"out": "done", "child": "40"}));
     assert_eq!(answer.text, "done");
 }
 
@@ -218,7 +231,7 @@ fn a_command_that_does_not_read_its_input_is_no_problem() {
 #[test]
 fn calls_run_at_the_same_time() {
     let mut server = start();
-    let params = json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": {"sleep": 600}}});
+    let params = json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": {"sleep": 600.5}}});
     let slow = server.send("tools/call", &params);
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
     server.notify("notifications/cancelled", &json!({"requestId": slow}));

@@ -364,6 +364,7 @@ fn the_summary_counts_the_tools_of_each_cli_in_the_order_of_their_files() {
             ["behave-tools", 6],
             ["docker-tools", 3],
             ["dump-tools", 14],
+            ["empty-tools", 1],
             ["git-tools", 10],
             ["missing-tools", 1],
             ["climax", 2],

@@ -56,7 +56,7 @@ fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
     for part in [
         "climax_search",
         "climax_call",
-        "36 command-line tools of 6 CLIs",
+        "37 command-line tools of 7 CLIs",
     ] {
         assert!(instructions.contains(part), "{instructions}");
     }
@@ -106,11 +106,24 @@ fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
 #[test]
 fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
     let mut server = start();
+    let nested = "[".repeat(100_000) + &"]".repeat(100_000);
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":79,"method":"ping","params":{{"p":{nested}}}}}"#);
     for (line, code, id) in [
         ("{not json", -32700, Value::Null),
         ("[]", -32600, Value::Null),
         ("{\"jsonrpc\":\"2.0\",\"id\":77}", -32600, json!(77)),
         ("5", -32600, Value::Null),
+        (
+            r#"{"jsonrpc":"2.0","id":78,"method":"ping","params":{"n":1e999}}"#,
+            -32700,
+            json!(78),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":{"s":"\ud800"}}"#,
+            -32700,
+            json!("x"),
+        ),
+        (&deep, -32700, json!(79)),
     ] {
         server.send_line(line);
         let answer = server.receive();
@@ -147,6 +160,20 @@ fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
         .collect();
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert_eq!(answers[0]["id"], id);
+}
+
+#[test]
+fn the_last_message_needs_no_line_end() {
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
+    ];
+    let output = run_with_input(
+        &mut fixtures!(),
+        &requests.map(|it| it.to_string()).join("\n"),
+    );
+    let answers = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(answers.lines().count(), 2, "{answers}");
 }
 
 #[test]

@@ -82,8 +82,9 @@ fn a_path_like_an_option_is_no_option() {
     let written = folder.path().join("written");
     let path = format!("--output={}", written.display());
     for tool in ["git_diff", "git_log", "git_status"] {
-        server.call(tool, &json!({"repo": repo, "path": path}));
-        assert!(!written.exists(), "{tool}");
+        let answer = server.call(tool, &json!({"repo": repo, "path": path}));
+        assert!(!written.exists(), "{tool}: {answer:?}");
+        assert!(!answer.text.contains("Unknown tool"), "{tool}: {answer:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Span};
@@ -50,6 +51,9 @@ fn cli(
     }
     if let Some(command) = &config.command {
         no_shell(command, report);
+    }
+    for text in config.command.iter().chain(&config.working_dir) {
+        no_nul(text, report);
     }
     for (name, value) in &config.env {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
@@ -212,22 +216,24 @@ fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>)
         );
         return;
     }
-    let first = names
-        .entry(text.to_ascii_lowercase())
-        .or_insert_with(|| (text.clone(), name.span));
-    if first.1 == name.span {
-        return;
-    }
+    let first = match names.entry(text.to_ascii_lowercase()) {
+        Entry::Vacant(entry) => {
+            entry.insert((text.clone(), name.span));
+            return;
+        }
+        Entry::Occupied(entry) => entry.into_mut(),
+    };
     let message = if first.0 == *text {
         format!("the tool `{text}` is defined twice")
     } else {
         format!("the tools `{text}` and `{}` differ in case only", first.0)
     };
-    report.push(
-        Diagnostic::new(Code::DuplicateTool, name.span, message)
-            .related(first.1, "first defined here")
-            .help("rename one of the two"),
-    );
+    let mut error = Diagnostic::new(Code::DuplicateTool, name.span, message);
+    // Through an alias, both stand in one place.
+    if first.1 != name.span {
+        error = error.related(first.1, "first defined here");
+    }
+    report.push(error.help("rename one of the two"));
 }
 
 fn timeout(timeout: Option<&At<f64>>, report: &mut Vec<Diagnostic>) -> u64 {

@@ -332,7 +332,8 @@ such as vcs, containers or files.",
         Code::IdleGlobalArgument,
         "\
 A global argument is added to each command with its default as value. It is not in any tool's
-schema, so no call can set it, and without a default it does nothing.",
+schema, so no call can set it, and without a default it does nothing. Neither do `positional`,
+`cwd`, `stdin`, `required` and `enum`.",
     ),
     (
         Code::ShellSyntax,

@@ -35,7 +35,7 @@ pub fn rust_source(catalog: &Catalog) -> String {
 fn catalog_tokens(catalog: &Catalog, layout: &Layout) -> TokenStream {
     let mut scope = Scope::default();
     // Names that the module itself uses.
-    for taken in ["find", "call"] {
+    for taken in ["find", "call", "phf"] {
         scope.value_name(taken);
     }
     let modules: Vec<Ident> = catalog
@@ -112,7 +112,7 @@ fn catalog_tokens(catalog: &Catalog, layout: &Layout) -> TokenStream {
 fn cli_module(cli: &Cli, module: &Ident, first_tool: u32) -> TokenStream {
     let mut scope = Scope::default();
     // Names that the module imports.
-    for taken in ["Argv", "Choice", "Kind", "Number", "Reader"] {
+    for taken in ["Argv", "Choice", "Kind", "Number", "Option", "Reader"] {
         scope.type_name(taken);
     }
     let types: Vec<Ident> = cli
@@ -251,7 +251,7 @@ impl<'m> Field<'m> {
                 let choices = self.arg.choices.iter().flatten();
                 let default = choices
                     .zip(variants)
-                    .find(|(value, _)| value.word() == default.word())
+                    .find(|(value, _)| value.is_same(default))
                     .map(|(_, variant)| variant);
                 quote!(#name: reader.choice_or(#property, #choice::#default))
             }
@@ -375,11 +375,18 @@ fn names(layout: &Layout) -> TokenStream {
         .expect("phf_codegen writes valid Rust")
 }
 
-#[derive(PartialEq, Eq)]
 struct Key<'t> {
     name: &'t str,
     piece: Piece,
 }
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Key<'_> {}
 
 impl std::hash::Hash for Key<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -450,9 +457,11 @@ fn text_tokens(text: &Text) -> TokenStream {
     quote!(concat!(#(#parts),*))
 }
 
-/// JSON reads better in a raw string.
+/// JSON reads better in a raw string, if nothing in it has to be escaped (rustc refuses characters
+/// that change the direction of writing).
 fn literal(text: &str) -> Literal {
-    if text.contains('"') && !text.contains("\"#") && !text.contains(char::is_control) {
+    let is_plain = |it: char| matches!(it, '"' | '\'' | '\\') || it.escape_debug().count() == 1;
+    if text.contains('"') && !text.contains("\"#") && text.chars().all(is_plain) {
         format!("r#\"{text}\"#")
             .parse()
             .expect("a raw string literal")

@@ -1,5 +1,6 @@
 //! Checks configs, or prints the code that is generated for them, without building anything.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -57,9 +58,9 @@ fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "this program's answers go to stdout")]
+/// A closed pipe (`emit FILE | head`) is no error.
 fn print(text: &str) {
-    print!("{text}");
+    let _ = io::stdout().write_all(text.as_bytes());
 }
 
 fn check(paths: &[PathBuf]) -> bool {

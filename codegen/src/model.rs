@@ -156,6 +156,15 @@ impl Scalar {
         }
     }
 
+    /// Whether a call means the same with either.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.is_same(*other),
+            _ => self == other,
+        }
+    }
+
     /// The value as JSON.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {

@@ -18,8 +18,8 @@ pub struct Source {
     pub text: String,
 }
 
-/// Reads every config that the paths name: files as they are, folders as all `*.yaml` and `*.yml`
-/// in them, sorted by name. Relative paths count from `root`.
+/// Reads every config that the paths name, files and all `*.yaml` and `*.yml` in folders, sorted by
+/// file name. Relative paths count from `root`.
 ///
 /// # Errors
 /// One message for each path that is missing, empty or unreadable.
@@ -45,6 +45,8 @@ pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnosti
             Err(error) => errors.push(error),
         }
     }
+    // Whatever the paths: by name. Those of the same name stay in the order given.
+    sources.sort_by(|one, other| one.file_name.cmp(&other.file_name));
     if errors.is_empty() {
         Ok(sources)
     } else {
@@ -88,7 +90,6 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
         )
         .help("put at least one `*.yaml` or `*.yml` file into it"));
     }
-    names.sort();
     Ok(names.into_iter().map(|name| path.join(name)).collect())
 }
 

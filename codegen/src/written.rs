@@ -389,6 +389,14 @@ fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<f64>> {
     let value = match (&node.value, node.old_reading) {
         (Value::Integer(integer), None) => *integer as f64,
         (Value::Float(float), None) => *float,
+        (_, Some(reading)) => {
+            let message = format!("YAML 1.1 takes this for {reading}, YAML 1.2 does not");
+            report.push(
+                Diagnostic::new(Code::AmbiguousScalar, node.span, message)
+                    .help("write it in plain digits"),
+            );
+            return None;
+        }
         _ => {
             report.push(wrong_type(
                 &node,

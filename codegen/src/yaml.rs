@@ -69,6 +69,8 @@ pub enum OldReading {
     Binary,
     /// `2026-01-31`
     Date,
+    /// `0o17` and `1e3`, which YAML 1.2 takes for numbers
+    Text,
 }
 
 impl fmt::Display for OldReading {
@@ -80,6 +82,7 @@ impl fmt::Display for OldReading {
             Self::Sexagesimal => "a number in base 60",
             Self::Binary => "a binary number",
             Self::Date => "a date",
+            Self::Text => "text",
         })
     }
 }
@@ -96,7 +99,11 @@ pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
             max_events: usize::MAX,
             max_nodes: usize::MAX,
             max_total_scalar_bytes: usize::MAX,
+            max_aliases: usize::MAX,
+            max_merge_keys: usize::MAX,
             max_recorded_anchor_events: 100_000,
+            // An argument that all tools share is one anchor with as many aliases.
+            enforce_alias_anchor_ratio: false,
         },
         strict_booleans: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
@@ -250,13 +257,18 @@ impl Written {
 
 /// The text of a scalar that is neither quoted, nor a block, nor tagged.
 fn unquoted(text: &str, start: usize, end: usize) -> Option<&str> {
-    let before = text[..start].trim_end();
-    let marked = before
-        .rsplit([' ', '\n'])
-        .next()
-        .is_some_and(|word| word.starts_with(['|', '>', '!']));
+    // Before it may stand an anchor, and a tag or a block's sign.
+    let mut before = text[..start].split_ascii_whitespace().rev();
+    let mark = before
+        .find(|word| !word.starts_with('&'))
+        .unwrap_or_default();
+    let is_block = mark.starts_with(['|', '>'])
+        && mark[1..]
+            .bytes()
+            .all(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'));
+    let is_tag = mark.starts_with('!') && !mark.contains(['"', '\'', ',', '[', ']', '{', '}']);
     let scalar = &text[start..end];
-    (!marked && !scalar.starts_with(['"', '\''])).then_some(scalar)
+    (!is_block && !is_tag && !scalar.starts_with(['"', '\''])).then_some(scalar)
 }
 
 fn old_reading_of(scalar: &str) -> Option<OldReading> {
@@ -279,6 +291,15 @@ fn old_reading_of(scalar: &str) -> Option<OldReading> {
         .is_some_and(|bits| bits.bytes().all(|byte| matches!(byte, b'0' | b'1' | b'_')))
     {
         return Some(OldReading::Binary);
+    }
+    let is_octal = unsigned.strip_prefix("0o").is_some_and(digits);
+    let is_power = unsigned
+        .split_once(['e', 'E'])
+        .is_some_and(|(number, power)| {
+            digits(number) && digits(power.strip_prefix(['-', '+']).unwrap_or(power))
+        });
+    if is_octal || is_power {
+        return Some(OldReading::Text);
     }
     let mut date = scalar.splitn(3, '-');
     if let (Some(year), Some(month), Some(day)) = (date.next(), date.next(), date.next())
@@ -402,6 +423,13 @@ mod tests {
             ("\"010\"", None),
             ("!!str yes", None),
             ("|-\n  yes", None),
+            ("!!str &z yes", None),
+            ("&z yes", Some(OldReading::Boolean(true))),
+            ("[\"a !b\", 1] # >", None),
+            ("0o17", Some(OldReading::Text)),
+            ("1e3", Some(OldReading::Text)),
+            ("1.5e3", None),
+            ("east", None),
             ("yesterday", None),
             ("localhost:80", None),
             ("10", None),
@@ -414,6 +442,23 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_word_before_a_scalar_is_no_tag_unless_it_is_one() {
+        let Value::List(items) = only_value("k: [\"a !b\", yes]").value else {
+            panic!("not a list")
+        };
+        assert_eq!(items[1].old_reading, Some(OldReading::Boolean(true)));
+    }
+
+    #[test]
+    fn an_anchor_may_be_used_as_often_as_there_are_tools() {
+        let mut text = "x-a: &a {name: repo, cwd: true}\nlist:\n".to_owned();
+        for _ in 0..10_000 {
+            text += "  - {<<: *a, more: [*a]}\n";
+        }
+        assert!(parse_text(&text).is_ok());
     }
 
     #[test]

@@ -15,16 +15,15 @@ pub enum Number {
 }
 
 impl Number {
-    /// The value for comparisons.
+    /// Whether both are the same number, however it is written: 1 and 1.0.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "enum values and limits are far below 2^53"
-    )]
-    pub fn as_f64(self) -> f64 {
-        match self {
-            Self::Integer(integer) => integer as f64,
-            Self::Float(float) => float,
+    #[expect(clippy::float_cmp, reason = "what is listed must be met exactly")]
+    pub fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Integer(one), Self::Integer(other)) => one == other,
+            (Self::Float(one), Self::Float(other)) => one == other,
+            (Self::Integer(integer), Self::Float(float))
+            | (Self::Float(float), Self::Integer(integer)) => whole(float) == Some(integer),
         }
     }
 }
@@ -69,6 +68,12 @@ pub fn integer(text: &str) -> Option<i64> {
 pub fn number(text: &str) -> Option<Number> {
     let float: f64 = text.trim().parse().ok()?;
     float.is_finite().then_some(Number::Float(float))
+}
+
+/// Reads what a config says or a number printed: `3` is an integer here.
+#[must_use]
+pub fn exact_number(text: &str) -> Option<Number> {
+    integer(text).map(Number::Integer).or_else(|| number(text))
 }
 
 /// Reads `true` and `false` in any case.
@@ -135,6 +140,16 @@ mod tests {
         for text in ["nan", "inf", "-Infinity", "1e999", "1_000.5", "x", ""] {
             assert_eq!(number(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value_without_loss() {
+        assert!(Number::Integer(1).is_same(Number::Float(1.0)));
+        assert!(!Number::Integer(1).is_same(Number::Float(1.5)));
+        let (large, larger) = (9_007_199_254_740_992, 9_007_199_254_740_993);
+        assert!(!Number::Integer(larger).is_same(Number::Integer(large)));
+        assert_eq!(exact_number("3"), Some(Number::Integer(3)));
+        assert_eq!(exact_number("3.0"), Some(Number::Float(3.0)));
     }
 
     #[test]

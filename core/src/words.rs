@@ -1,9 +1,11 @@
 //! Turns text into the form in which a search compares it.
 
-/// Text as a search compares it: without regard to case.
+/// Text as a search compares it: without regard to case. Each character by itself, so that a part of
+/// a folded text is the folded part.
 #[must_use]
 pub fn fold(text: &str) -> String {
-    text.to_lowercase()
+    let lower = text.chars().flat_map(char::to_lowercase);
+    lower.map(|it| if it == 'ς' { 'σ' } else { it }).collect()
 }
 
 /// The words of folded text: runs of letters and digits.
@@ -29,6 +31,13 @@ pub fn is_filler(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folding_does_not_depend_on_what_is_around() {
+        assert_eq!(fold("ΟΔΟΣ ΟΔΟΣ"), "οδοσ οδοσ");
+        assert_eq!(fold("οδός"), "οδόσ");
+        assert_eq!(fold("Größe İ"), "größe i̇");
+    }
 
     #[test]
     fn fillers_are_found_and_content_is_not() {

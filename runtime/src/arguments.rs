@@ -110,7 +110,9 @@ impl<'a> Reader<'a> {
             }
             Kind::Number => {
                 let number: Number = self.coerced(name, value)?;
-                values_of_enum.position(|known| known.parse() == Ok(number.as_f64()))
+                let is_it =
+                    |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
+                values_of_enum.position(is_it)
             }
         };
         if index.is_none() {
@@ -243,10 +245,9 @@ impl<'a> Typed<'a> for Number {
 
     fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
         match value {
-            Value::Number(number) => match number.as_i64() {
-                Some(integer) => Some(Number::Integer(integer)),
-                None => number.as_f64().map(Number::Float),
-            },
+            Value::Number(number) if number.is_f64() => number.as_f64().map(Number::Float),
+            // As for integers: what does not fit is not rounded.
+            Value::Number(number) => number.as_i64().map(Number::Integer),
             Value::Bool(boolean) => Some(Number::Float((*boolean).into())),
             Value::String(text) => scalar::number(text),
             Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -320,7 +321,13 @@ mod tests {
             let number = coerce::<Number>(&value).map(|number| number.to_string());
             assert_eq!(number.as_deref(), Some(text), "{value}");
         }
-        for value in [json!("nan"), json!("inf"), json!("x"), json!([1])] {
+        for value in [
+            json!("nan"),
+            json!("inf"),
+            json!("x"),
+            json!([1]),
+            json!(u64::MAX),
+        ] {
             assert_eq!(coerce::<Number>(&value), None, "{value}");
         }
     }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use climax_core::scalar::Number;
+use climax_core::scalar::{Number, boolean};
 
-use crate::expand::{expand, expand_set};
+use crate::expand::expand_set;
 
 /// The command line of one call while it is written, and what goes beside it.
 #[derive(Default)]
@@ -20,22 +20,13 @@ pub struct Argv<'a> {
 }
 
 impl<'a> Argv<'a> {
-    /// Begins with a base command, expanded and split, and a tool's own words.
+    /// Begins with a base command, expanded already, and a tool's own words.
     pub(crate) fn begin(base: &'a str, command: &'a str) -> Self {
-        let mut argv = Self::default();
-        match expand(base) {
-            Cow::Borrowed(base) => argv
-                .words
-                .extend(base.split_whitespace().map(Cow::Borrowed)),
-            Cow::Owned(base) => {
-                let words = base.split_whitespace();
-                argv.words
-                    .extend(words.map(|word| Cow::Owned(word.to_owned())));
-            }
+        let words = base.split_whitespace().chain(command.split_whitespace());
+        Self {
+            words: words.map(Cow::Borrowed).collect(),
+            ..Self::default()
         }
-        argv.words
-            .extend(command.split_ascii_whitespace().map(Cow::Borrowed));
-        argv
     }
 
     /// A word of its own, whatever it looks like.
@@ -127,8 +118,8 @@ impl<'a> Argv<'a> {
     /// A flag of every command: there if its value is true.
     #[inline(never)]
     pub fn global_switch(&mut self, flag: &'static str, value: &'static str) {
-        let value = expand_set(value);
-        if matches!(value.as_deref(), Some("true" | "True" | "1")) {
+        let value = expand_set(value).unwrap_or_default();
+        if boolean(&value) == Some(true) || value == "1" {
             self.words.push(flag.into());
         }
     }

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use crate::answer::{Answer, answer};
 use crate::arguments::Reader;
 use crate::argv::Argv;
-use crate::catalog::{Cli, Tool};
+use crate::catalog::Tool;
 use crate::expand::expand;
-use crate::runner::{Invocation, run};
+use crate::runner::{Invocation, Outcome, run};
 use crate::selection::Selection;
 
 /// Calls the tool that has the given number.
@@ -26,9 +26,16 @@ pub(crate) async fn call(
     let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
         return Answer::error(format!("Unknown tool: {name}"));
     };
+    let base = expand(selection.text(cli.command));
+    if base.trim().is_empty() {
+        let reason = "The base command is empty: check the variables in it";
+        return answer(&Outcome::not_started(reason.to_owned()));
+    }
     // Holds what coercion makes; the command line borrows from it.
     let arena = Bump::new();
-    let argv = match command_line(selection, number, tool, cli, arguments, &arena) {
+    let argv = Argv::begin(&base, selection.text(tool.command));
+    let reader = Reader::new(arguments, &arena);
+    let argv = match fill(selection, number, tool, reader, argv) {
         Ok(argv) => argv,
         Err(errors) => {
             tracing::warn!(tool = name, "refused: {}", errors.join("; "));
@@ -57,22 +64,17 @@ pub(crate) async fn call(
     answer
 }
 
-/// The command line of a call, or everything that is wrong with its arguments.
-fn command_line<'a>(
+/// The whole command line, or everything that is wrong with the arguments.
+fn fill<'a>(
     selection: &Selection,
     number: u32,
     tool: &Tool,
-    cli: &Cli,
-    arguments: &'a Map<String, Value>,
-    arena: &'a Bump,
+    mut reader: Reader<'a>,
+    mut argv: Argv<'a>,
 ) -> Result<Argv<'a>, Vec<String>> {
-    let mut reader = Reader::new(arguments, arena);
-    let mut argv = Argv::begin(selection.text(cli.command), selection.text(tool.command));
     (selection.catalog.call)(tool.cli, number, &mut reader, &mut argv);
     let mut errors = reader.into_errors();
-    if errors.is_empty() {
-        errors = std::mem::take(&mut argv.errors);
-    }
+    errors.append(&mut argv.errors);
     if errors.is_empty() {
         Ok(argv)
     } else {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
+use crate::search::entry;
 use crate::selection::Selection;
 
 /// The width of a table where there is no terminal.
@@ -155,14 +156,8 @@ fn object(selection: &Selection, tool: &Tool) -> Map<String, Value> {
     let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
         return Map::new();
     };
-    let json = [
-        r#"{"tool_name":"#,
-        selection.text(tool.head),
-        selection.text(cli.entry_middle),
-        selection.text(tool.schema),
-        "}",
-    ]
-    .concat();
+    let mut json = String::new();
+    entry(&mut json, selection, tool);
     let mut object: Map<String, Value> = serde_json::from_str(&json).unwrap_or_default();
     let command = format!(
         "{} {}",

@@ -37,7 +37,7 @@ pub(crate) const REGISTRATION: &str = concat!(
     r#""_meta":{"anthropic/alwaysLoad":true}}]"#,
 );
 
-/// Reads the arguments of a search. What makes no sense is taken for absent.
+/// Reads the arguments of a search. What is not text is searched for as JSON.
 pub(crate) fn query(mut arguments: Map<String, Value>) -> Query {
     let limit = limit(arguments.get("limit"));
     let mut text = |name: &str| match arguments.remove(name)? {
@@ -56,7 +56,10 @@ pub(crate) fn query(mut arguments: Map<String, Value>) -> Query {
 /// `2`, `2.0` and `"2"` are 2; below 1 is none; junk is the default.
 fn limit(value: Option<&Value>) -> usize {
     let integer = match value {
-        Some(Value::Number(number)) if number.is_f64() => number.as_f64().and_then(scalar::whole),
+        Some(Value::Number(number)) if number.is_f64() => number
+            .as_f64()
+            .filter(|float| float.fract() == 0.0)
+            .map(saturated),
         Some(Value::Number(number)) => number.as_i64().or(Some(i64::MAX)),
         Some(Value::String(text)) => scalar::integer(text),
         _ => None,
@@ -65,6 +68,11 @@ fn limit(value: Option<&Value>) -> usize {
         Some(limit) => usize::try_from(limit).unwrap_or(0),
         None => DEFAULT_LIMIT,
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
+fn saturated(whole: f64) -> i64 {
+    whole as i64
 }
 
 /// Reads the arguments of a call: the tool's name, and the tool's own arguments.
@@ -128,6 +136,8 @@ mod tests {
             (json!("2"), 2),
             (json!(0), 0),
             (json!(-5), 0),
+            (json!(-1e30), 0),
+            (json!(1e30), usize::try_from(i64::MAX).expect("64 bits")),
             (json!("many"), 10),
             (json!(null), 10),
             (json!([1]), 10),

@@ -39,6 +39,17 @@ pub(crate) struct Outcome {
     pub(crate) end: End,
 }
 
+impl Outcome {
+    /// Nothing ran, for a reason.
+    pub(crate) fn not_started(reason: String) -> Self {
+        Self {
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            end: End::NotStarted(reason),
+        }
+    }
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum End {
@@ -69,10 +80,7 @@ pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome
     };
     let mut child = match spawn(&invocation) {
         Ok(child) => child,
-        Err(reason) => {
-            outcome.end = End::NotStarted(reason);
-            return outcome;
-        }
+        Err(reason) => return Outcome::not_started(reason),
     };
     let mut group = ProcessGroup::of(&child);
     let stdin = child.stdin.take();
@@ -103,6 +111,8 @@ pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome
         Ok(Err(error)) => outcome.end = End::NotStarted(error.to_string()),
         Err(_) => {
             drop(group);
+            // It may have left its group.
+            let _ = child.start_kill();
             // Killed, so this does not take long; it leaves no zombie.
             let _ = child.wait().await;
         }
@@ -113,7 +123,7 @@ pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome
 fn spawn<W: AsRef<str>>(invocation: &Invocation<'_, W>) -> Result<Child, String> {
     let mut words = invocation.words.iter().map(AsRef::as_ref);
     let Some(program) = words.next() else {
-        return Err("The config's base command is empty".to_owned());
+        return Err("The base command is empty: check the variables in it".to_owned());
     };
     let piped_if = |piped: bool| if piped { Stdio::piped() } else { Stdio::null() };
     let mut command = Command::new(program);

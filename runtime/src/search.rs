@@ -7,7 +7,6 @@ use crate::catalog::{Cli, Tool};
 use crate::selection::Selection;
 
 /// What a search asks for. A filter that is absent lets everything through.
-#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Query {
     /// Text to be found.
     pub(crate) text: Option<String>,
@@ -65,7 +64,7 @@ fn results(selection: &Selection, query: &Query) -> String {
 }
 
 /// One search result.
-fn entry(json: &mut String, selection: &Selection, tool: &Tool) {
+pub(crate) fn entry(json: &mut String, selection: &Selection, tool: &Tool) {
     json.push_str(r#"{"tool_name":"#);
     json.push_str(selection.text(tool.head));
     if let Some(cli) = selection.catalog.clis.get(tool.cli as usize) {

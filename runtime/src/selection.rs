@@ -3,7 +3,6 @@
 use crate::catalog::{Catalog, Cli, Piece, Tool};
 
 /// The part of a catalog that a server offers: all of it, or some of its CLIs.
-#[derive(Clone)]
 pub(crate) struct Selection {
     /// What was baked.
     pub(crate) catalog: &'static Catalog,

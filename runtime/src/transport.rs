@@ -61,7 +61,9 @@ impl Stdio {
         loop {
             let available = self.reader.fill_buf().await?;
             if available.is_empty() {
-                return Ok(Line::End);
+                // The last line may do without its end.
+                let is_last = !self.line.is_empty() && !self.skipping;
+                return Ok(if is_last { Line::Whole } else { Line::End });
             }
             let newline = memchr::memchr(b'\n', available);
             let length = newline.map_or(available.len(), |newline| newline + 1);
@@ -132,7 +134,7 @@ fn parse(line: &[u8]) -> Parsed {
         return Parsed::Message(Box::new(message));
     }
     match serde_json::from_slice::<Value>(line) {
-        Err(_) => Parsed::Malformed(Value::Null, PARSE_ERROR),
+        Err(_) => Parsed::Malformed(readable_id(line), PARSE_ERROR),
         Ok(value) => match value.get("id") {
             Some(id) if id.is_string() || id.is_number() => {
                 Parsed::Malformed(id.clone(), INVALID_REQUEST)
@@ -141,6 +143,16 @@ fn parse(line: &[u8]) -> Parsed {
             _ => Parsed::Malformed(Value::Null, INVALID_REQUEST),
         },
     }
+}
+
+/// The id of a request of which something else cannot be held: a number out of range, half a
+/// surrogate pair, nesting without end. What is passed over is not evaluated.
+fn readable_id(line: &[u8]) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Request {
+        id: Value,
+    }
+    serde_json::from_slice(line).map_or(Value::Null, |request: Request| request.id)
 }
 
 /// The bytes of a message.

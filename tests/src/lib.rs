@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 /// Long enough for a slow machine; nothing waits for it unless it fails.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
+/// How long a server that is no longer needed may take to end by itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A running server, and a client that talks to it.
 pub struct Server {
     child: Child,
@@ -219,6 +222,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // In order first, so that it takes its calls with it.
+        drop(self.stdin.take());
+        let start = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(5));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -88,6 +88,17 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
         );
     }
     let place = place(&written, kind, report);
+    if let (Place::Positional, None, Some(Scalar::Text(text)), Some(node)) =
+        (&place, &choices, &default, &written.default)
+        && text.starts_with('-')
+        && text != "-"
+    {
+        let message = format!("the default `{text}` would be read as an option");
+        report.push(
+            Diagnostic::new(Code::BadDefault, node.span, message)
+                .help("put it into the tool's `command`, or list it in `enum`"),
+        );
+    }
     Some(Arg {
         name: written.name?.value,
         description: written
@@ -206,6 +217,26 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         );
         return None;
     };
+    for (is_given, field) in [
+        (written.positional.is_some(), "positional"),
+        (written.cwd.is_some(), "cwd"),
+        (written.stdin.is_some(), "stdin"),
+        (written.required.is_some(), "required"),
+        (written.choices.is_some(), "enum"),
+    ] {
+        if is_given {
+            let message = format!("`{field}` does nothing in a global argument");
+            report.push(
+                Diagnostic::new(Code::IdleGlobalArgument, name.span, message)
+                    .help("remove it: a global argument is a flag with its default"),
+            );
+        }
+    }
+    let is_variable = matches!(&default.value, Value::Text(text) if text.contains('$'));
+    if !is_variable && let Err(problem) = scalar(&default, kind) {
+        report.push(problem.diagnostic(Code::BadDefault, &default, kind));
+        return None;
+    }
     // Whatever the type, it may be a variable, and is text until run time.
     let value = scalar(&default, Kind::String)
         .map_err(|problem| {
@@ -273,7 +304,7 @@ fn choices(
             );
             continue;
         }
-        if let Some((_, first)) = values.iter().find(|(seen, _)| seen.word() == value.word()) {
+        if let Some((_, first)) = values.iter().find(|(seen, _)| seen.is_same(&value)) {
             report.push(
                 Diagnostic::new(
                     Code::DuplicateEnumValue,
@@ -327,7 +358,7 @@ fn default(
         );
     }
     if let Some(choices) = choices
-        && !choices.iter().any(|choice| choice.word() == value.word())
+        && !choices.iter().any(|choice| choice.is_same(&value))
     {
         let words: Vec<String> = choices.iter().map(Scalar::word).collect();
         report.push(
@@ -393,7 +424,7 @@ fn scalar(node: &Node, kind: Kind) -> Result<Scalar, Problem> {
         (Kind::Integer, Value::Text(text)) => scalar::integer(text).map(Scalar::Integer),
         (Kind::Number, Value::Integer(integer)) => Some(Scalar::Number(Number::Integer(*integer))),
         (Kind::Number, Value::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
-        (Kind::Number, Value::Text(text)) => scalar::number(text).map(Scalar::Number),
+        (Kind::Number, Value::Text(text)) => scalar::exact_number(text).map(Scalar::Number),
         (Kind::Boolean, Value::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
         (Kind::Boolean, Value::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
         (Kind::Boolean, Value::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),

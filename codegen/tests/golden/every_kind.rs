@@ -5,7 +5,7 @@ mod baked {
         Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf,
     };
     pub static CATALOG: Catalog = Catalog {
-        hash: "d3dd0674934031f5",
+        hash: "7686e20b9a08f27e",
         text: TEXT,
         haystack: HAYSTACK,
         clis: &CLIS,
@@ -41,6 +41,7 @@ mod baked {
             all: Option<bool>,
             format: EveryKindFormat,
             level: EveryKindLevel,
+            scale: EveryKindScale,
             path: Option<&'a str>,
             number: Option<i64>,
             directory: Option<&'a str>,
@@ -55,6 +56,7 @@ mod baked {
                     all: reader.optional("all"),
                     format: reader.choice_or("format", EveryKindFormat::Json),
                     level: reader.required_choice("level"),
+                    scale: reader.choice_or("scale", EveryKindScale::N1),
                     path: reader.optional("path"),
                     number: reader.optional("number"),
                     directory: reader.optional("directory"),
@@ -70,6 +72,7 @@ mod baked {
                 argv.switch("-a", self.all);
                 argv.flag("--format", self.format.word());
                 argv.flag("--level", self.level.word());
+                argv.flag("--scale", self.scale.word());
                 argv.directory(self.directory);
                 argv.stdin(self.input);
             }
@@ -110,6 +113,24 @@ mod baked {
                 self as usize
             }
         }
+        #[derive(Clone, Copy)]
+        enum EveryKindScale {
+            N1,
+            N25,
+        }
+        impl Choice for EveryKindScale {
+            const KIND: Kind = Kind::Number;
+            const VALUES: &'static str = "1\n2.5";
+            fn from_index(index: usize) -> Self {
+                match index {
+                    0 => Self::N1,
+                    _ => Self::N25,
+                }
+            }
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
         /// `nothing`
         struct Nothing {}
         impl<'a> Nothing {
@@ -128,7 +149,7 @@ mod baked {
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(774, 7), 1), (Key(274, 10), 0)],
+        entries: &[(Key(829, 7), 1), (Key(274, 10), 0)],
     };
     static CLIS: [Cli; 1] = [
         Cli {
@@ -151,18 +172,18 @@ mod baked {
             cli: 0,
             name: Piece(274, 10),
             head: Piece(273, 46),
-            schema: Piece(319, 444),
-            command: Piece(763, 10),
+            schema: Piece(319, 499),
+            command: Piece(818, 10),
             haystack: Piece(0, 64),
             timeout_ms: 1500,
             risk: Some(Risk::Write),
         },
         Tool {
             cli: 0,
-            name: Piece(774, 7),
-            head: Piece(773, 39),
-            schema: Piece(812, 33),
-            command: Piece(845, 0),
+            name: Piece(829, 7),
+            head: Piece(828, 39),
+            schema: Piece(867, 33),
+            command: Piece(900, 0),
             haystack: Piece(65, 57),
             timeout_ms: 30000,
             risk: None,
@@ -174,7 +195,7 @@ mod baked {
         r#","category":"testing","tags":["one","two \"quoted\""]}"#,
         r#","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":"#,
         r#""every_kind","description":"Takes one of each""#,
-        r#"{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"]}"#,
+        r#"{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"scale":{"type":"number","default":1.0,"enum":[1,2.5]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"]}"#,
         "every kind", r#""nothing","description":"Takes nothing""#,
         r#"{"type":"object","properties":{}}"#
     );

@@ -5,7 +5,7 @@ mod baked {
         Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf,
     };
     pub static CATALOG: Catalog = Catalog {
-        hash: "a3bd8f8bc0df3b83",
+        hash: "3bcaf0ecc98973cf",
         text: TEXT,
         haystack: HAYSTACK,
         clis: &CLIS,
@@ -18,11 +18,11 @@ mod baked {
     }
     fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
         match cli {
-            0 => climax::call(tool, reader, argv),
+            0 => phf_2::call(tool, reader, argv),
             _ => {}
         }
     }
-    mod climax {
+    mod phf_2 {
         use ::climax_runtime::generated::{Argv, Choice, Kind, Number, Reader};
         pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
             match tool {
@@ -33,6 +33,7 @@ mod baked {
                 4 => Self_::read(reader).write(argv),
                 5 => Tools::read(reader).write(argv),
                 6 => Argv_2::read(reader).write(argv),
+                7 => Option_2::read(reader).write(argv),
                 _ => {}
             }
         }
@@ -126,6 +127,20 @@ mod baked {
             }
             fn write(&self, argv: &mut Argv<'a>) {}
         }
+        /// `option`
+        struct Option_2<'a> {
+            some: Option<&'a str>,
+        }
+        impl<'a> Option_2<'a> {
+            fn read(reader: &mut Reader<'a>) -> Self {
+                Self {
+                    some: reader.optional("some"),
+                }
+            }
+            fn write(&self, argv: &mut Argv<'a>) {
+                argv.flag("--some", self.some);
+            }
+        }
     }
     struct Key(u32, u32);
     impl PhfBorrow<str> for Key {
@@ -135,110 +150,121 @@ mod baked {
     }
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
-        disps: &[(0, 4), (4, 3), (1, 0)],
+        disps: &[(0, 2), (0, 0), (1, 7)],
         entries: &[
-            (Key(549, 9), 3),
-            (Key(161, 7), 0),
-            (Key(360, 7), 1),
-            (Key(697, 5), 5),
-            (Key(447, 12), 2),
-            (Key(629, 4), 4),
-            (Key(771, 4), 6),
+            (Key(693, 5), 5),
+            (Key(545, 9), 3),
+            (Key(625, 4), 4),
+            (Key(356, 7), 1),
+            (Key(767, 4), 6),
+            (Key(157, 7), 0),
+            (Key(443, 12), 2),
+            (Key(857, 6), 7),
         ],
     };
     static CLIS: [Cli; 1] = [
         Cli {
             stem: Piece(0, 9),
-            name: Piece(9, 6),
-            name_key: Piece(15, 6),
-            category_key: Piece(21, 0),
-            command: Piece(21, 3),
-            env: Piece(24, 0),
-            working_dir: Piece(24, 0),
-            summary_head: Piece(24, 47),
-            summary_tail: Piece(71, 27),
-            entry_middle: Piece(98, 62),
+            name: Piece(9, 3),
+            name_key: Piece(12, 3),
+            category_key: Piece(15, 4),
+            command: Piece(19, 3),
+            env: Piece(22, 0),
+            working_dir: Piece(22, 0),
+            summary_head: Piece(22, 44),
+            summary_tail: Piece(66, 29),
+            entry_middle: Piece(95, 61),
             first_tool: 0,
-            tool_count: 7,
+            tool_count: 8,
         },
     ];
-    static TOOLS: [Tool; 7] = [
+    static TOOLS: [Tool; 8] = [
         Tool {
             cli: 0,
-            name: Piece(161, 7),
-            head: Piece(160, 59),
-            schema: Piece(219, 140),
-            command: Piece(359, 0),
-            haystack: Piece(0, 48),
+            name: Piece(157, 7),
+            head: Piece(156, 59),
+            schema: Piece(215, 140),
+            command: Piece(355, 0),
+            haystack: Piece(0, 50),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(360, 7),
-            head: Piece(359, 54),
-            schema: Piece(413, 33),
-            command: Piece(446, 0),
-            haystack: Piece(49, 43),
+            name: Piece(356, 7),
+            head: Piece(355, 54),
+            schema: Piece(409, 33),
+            command: Piece(442, 0),
+            haystack: Piece(51, 45),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(447, 12),
-            head: Piece(446, 69),
-            schema: Piece(515, 33),
-            command: Piece(548, 0),
-            haystack: Piece(93, 58),
+            name: Piece(443, 12),
+            head: Piece(442, 69),
+            schema: Piece(511, 33),
+            command: Piece(544, 0),
+            haystack: Piece(97, 60),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(549, 9),
-            head: Piece(548, 47),
-            schema: Piece(595, 33),
-            command: Piece(628, 0),
-            haystack: Piece(152, 36),
+            name: Piece(545, 9),
+            head: Piece(544, 47),
+            schema: Piece(591, 33),
+            command: Piece(624, 0),
+            haystack: Piece(158, 38),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(629, 4),
-            head: Piece(628, 35),
-            schema: Piece(663, 33),
-            command: Piece(696, 0),
-            haystack: Piece(189, 24),
+            name: Piece(625, 4),
+            head: Piece(624, 35),
+            schema: Piece(659, 33),
+            command: Piece(692, 0),
+            haystack: Piece(197, 26),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(697, 5),
-            head: Piece(696, 41),
-            schema: Piece(737, 33),
-            command: Piece(770, 0),
-            haystack: Piece(214, 30),
+            name: Piece(693, 5),
+            head: Piece(692, 41),
+            schema: Piece(733, 33),
+            command: Piece(766, 0),
+            haystack: Piece(224, 32),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(771, 4),
-            head: Piece(770, 57),
-            schema: Piece(827, 33),
-            command: Piece(860, 0),
-            haystack: Piece(245, 46),
+            name: Piece(767, 4),
+            head: Piece(766, 57),
+            schema: Piece(823, 33),
+            command: Piece(856, 0),
+            haystack: Piece(257, 48),
+            timeout_ms: 30000,
+            risk: None,
+        },
+        Tool {
+            cli: 0,
+            name: Piece(857, 6),
+            head: Piece(856, 71),
+            schema: Piece(927, 57),
+            command: Piece(984, 0),
+            haystack: Piece(306, 62),
             timeout_ms: 30000,
             risk: None,
         },
     ];
     static TEXT: &str = concat!(
-        "odd_names", "climax", "climax", "odd",
-        r#"{"name":"climax","description":"","tool_count":"#,
-        r#","category":null,"tags":[]}"#,
-        r#","cli_name":"climax","category":null,"tags":[],"input_schema":"#,
+        "odd_names", "phf", "phf", "test", "odd",
+        r#"{"name":"phf","description":"","tool_count":"#,
+        r#","category":"test","tags":[]}"#,
+        r#","cli_name":"phf","category":"test","tags":[],"input_schema":"#,
         r#""git-log","description":"Has a sign that no identifier has""#,
         r#"{"type":"object","properties":{"self":{"type":"string"},"Größe":{"type":"string"},"type":{"type":"string","enum":["","-","self","Self"]}}}"#,
         r#""git_log","description":"Sanitises like its neighbour""#,
@@ -251,15 +277,18 @@ mod baked {
         r#""tools","description":"Is a field's name""#,
         r#"{"type":"object","properties":{}}"#,
         r#""Argv","description":"Is a type that generated code uses""#,
-        r#"{"type":"object","properties":{}}"#
+        r#"{"type":"object","properties":{}}"#,
+        "\"option\",\"description\":\"Is another one, and turns the text around: \u{202e}\"",
+        r#"{"type":"object","properties":{"some":{"type":"string"}}}"#
     );
     static HAYSTACK: &str = concat!(
-        "git-log has a sign that no identifier has climax", "\n",
-        "git_log sanitises like its neighbour climax", "\n",
-        "git-log_type is named like an enum of its neighbour climax", "\n",
-        "1password begins with a digit climax", "\n", "self is a keyword climax", "\n",
-        "tools is a field's name climax", "\n",
-        "argv is a type that generated code uses climax", "\n"
+        "git-log has a sign that no identifier has phf test", "\n",
+        "git_log sanitises like its neighbour phf test", "\n",
+        "git-log_type is named like an enum of its neighbour phf test", "\n",
+        "1password begins with a digit phf test", "\n", "self is a keyword phf test",
+        "\n", "tools is a field's name phf test", "\n",
+        "argv is a type that generated code uses phf test", "\n",
+        "option is another one, and turns the text around: \u{202e} phf test", "\n"
     );
 }
 pub(crate) use baked::CATALOG;
