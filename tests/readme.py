@@ -76,9 +76,8 @@ def main():
     cargo("build", "--package", "climax-codegen")
     codegen = str(TARGET / "debug/climax-codegen")
 
-    cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
     shown = block_after("text", "cargo run --release -- list")
-    listed = run(str(TARGET / "debug/climax"), "list").stdout
+    listed = run("bash", "-c", block_after("sh", "## Start"), CLIMAX_CONFIGS="").stdout
     check("the list of the shipped tools begins as shown", listed[: len(shown)], shown)
 
     count = listed.splitlines()[-1].split()[0]
@@ -98,6 +97,11 @@ def main():
 
         done = run(codegen, "check", "my-tools", cwd=work)
         check("the example is a right config", (done.returncode, done.stderr), (0, ""))
+        commands = block_after("sh", "Check it, and bake it").replace("my-tools", str(tools))
+        done = run("bash", "-ec", commands)
+        check("it is checked and baked as shown", done.returncode, 0)
+        done = run(str(TARGET / "release/climax"), "--version")
+        check("the release has it", "1 CLI, 1 tool)" in done.stdout, True)
         (tools / "notes.yaml").write_text(config.replace("required: true", "requred: true"))
         done = run(codegen, "check", "my-tools", cwd=work)
         check("a mistake is shown as shown", done.stderr.strip("\n"), block_after("text", "When a config is wrong").strip("\n"))
@@ -137,8 +141,8 @@ def main():
         done = run(str(TARGET / "debug/own"), "--version")
         check("a crate of one's own has its tools", "1 CLI, 1 tool)" in done.stdout, True)
 
-    done = run(codegen, "explain", "CLX011")
-    check("a code is explained", done.returncode, 0)
+    for command in re.findall(r"`(cargo run -p climax-codegen -- explain \w+)`", README):
+        check(command, run("bash", "-c", command).returncode, 0)
     check("classic, log level and names are options", run(str(TARGET / "debug/climax"), "--classic", "--log-level", "info", "no-such").returncode, 2)
     cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
     print(f"{checks - len(failures)} passed, {len(failures)} failed")
