@@ -361,7 +361,7 @@ fn the_summary_counts_the_tools_of_each_cli_in_the_order_of_their_files() {
     assert_eq!(
         json!(counts),
         json!([
-            ["behave-tools", 6],
+            ["behave-tools", 7],
             ["docker-tools", 3],
             ["dump-tools", 14],
             ["empty-tools", 1],

@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
 
+use crate::captured::Captured;
 use crate::runner::{End, Outcome};
 
 /// The text of a call's result, and whether it is an error.
@@ -75,8 +76,8 @@ pub(crate) fn answer(outcome: &Outcome) -> Answer {
 
 /// Output without blank lines around it. The first line keeps its indentation, which means
 /// something: ` M file` in `git status`.
-fn trimmed(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+fn trimmed(captured: &Captured) -> String {
+    let text = captured.text();
     let text = text.trim_end();
     let blank = text.len() - text.trim_start().len();
     let start = text[..blank].rfind('\n').map_or(0, |newline| newline + 1);
@@ -91,11 +92,17 @@ mod tests {
 
     fn text(stdout: &str, stderr: &str, end: End) -> String {
         answer(&Outcome {
-            stdout: stdout.into(),
-            stderr: stderr.into(),
+            stdout: captured(stdout.as_bytes()),
+            stderr: captured(stderr.as_bytes()),
             end,
         })
         .text
+    }
+
+    fn captured(bytes: &[u8]) -> Captured {
+        let mut captured = Captured::new(1000);
+        captured.push(bytes);
+        captured
     }
 
     fn exited(code: i32) -> End {
@@ -145,8 +152,8 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_replaced() {
         let outcome = Outcome {
-            stdout: b"a\xffb\0".to_vec(),
-            stderr: Vec::new(),
+            stdout: captured(b"a\xffb\0"),
+            stderr: captured(b""),
             end: exited(0),
         };
         assert_eq!(answer(&outcome).text, "a\u{fffd}b\0");

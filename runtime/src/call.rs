@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use crate::answer::{Answer, answer};
 use crate::arguments::Reader;
@@ -15,12 +16,21 @@ use crate::expand::expand;
 use crate::runner::{Invocation, Outcome, run};
 use crate::selection::Selection;
 
+/// What all calls of a server share.
+pub(crate) struct Limits {
+    /// How many commands run at the same time; further calls wait in order.
+    pub(crate) places: Semaphore,
+    /// How many bytes of a command's output are kept.
+    pub(crate) max_output: usize,
+}
+
 /// Calls the tool that has the given number.
 pub(crate) async fn call(
     selection: &Selection,
     number: u32,
     tool: &Tool,
     arguments: &Map<String, Value>,
+    limits: &Limits,
 ) -> Answer {
     let name = selection.text(tool.name);
     let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
@@ -44,6 +54,8 @@ pub(crate) async fn call(
     };
     let working_dir = expand(selection.text(cli.working_dir));
     let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+    // Never closed, so this does not fail; who waits here can still be cancelled.
+    let _place = limits.places.acquire().await;
     tracing::info!(tool = name, "running {}", brief(&argv.words));
     let started = Instant::now();
     let outcome = run(Invocation {
@@ -52,6 +64,7 @@ pub(crate) async fn call(
         directory: argv.directory.or(working_dir),
         stdin: argv.stdin,
         timeout: Duration::from_millis(tool.timeout_ms),
+        max_output: limits.max_output,
     })
     .await;
     let answer = answer(&outcome);

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rmcp::service::ServerInitializeError;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::Limits;
 use crate::catalog::Catalog;
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
@@ -62,9 +64,22 @@ struct Run {
     /// How much to log to standard error
     #[arg(long, value_enum, ignore_case = true, default_value = "warning")]
     log_level: LogLevel,
+    /// How many commands may run at the same time; further calls wait
+    #[arg(long, value_name = "N", default_value = "256", value_parser = at_least_one)]
+    max_concurrent: usize,
+    /// How many bytes of a command's output are kept, and a sixteenth of it of its complaints
+    #[arg(long, value_name = "BYTES", default_value = "1048576")]
+    max_output: usize,
     /// Known from CLImax in Python, where configs are read at start.
     #[arg(long, hide = true, value_name = "FILE")]
     config: Vec<String>,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=Semaphore::MAX_PERMITS) => Ok(number),
+        _ => Err("it is a number from 1".to_owned()),
+    }
 }
 
 /// Runs the program that serves a catalog. It reads the process's arguments.
@@ -128,7 +143,11 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(async {
-        let offer = Arc::new(Offer::new(selection, mode));
+        let limits = Limits {
+            places: Semaphore::new(run.max_concurrent),
+            max_output: run.max_output,
+        };
+        let offer = Arc::new(Offer::new(selection, mode, limits));
         // Whatever cancels this ends all running calls, and these take their commands with them.
         let stop = CancellationToken::new();
         stop_on_signal(&stop)?;

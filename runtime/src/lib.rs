@@ -20,6 +20,7 @@ mod answer;
 mod arguments;
 mod argv;
 mod call;
+mod captured;
 mod catalog;
 mod cli;
 mod expand;

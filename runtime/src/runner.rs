@@ -1,5 +1,6 @@
 //! Runs one command: no shell, nothing of ours inherited, and nothing left when it is over.
 
+use std::env;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -11,8 +12,16 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
+use crate::captured::Captured;
+
 /// After a command's end, how long to wait for output that something it started still holds open.
 const LINGER: Duration = Duration::from_millis(100);
+
+/// Complaints get this part of what output may have.
+const STDERR_SHARE: usize = 16;
+
+/// Settings of the server itself, which are none of the command's business.
+const OWN_VARIABLES: &str = "CLIMAX_";
 
 /// What is to be run.
 pub(crate) struct Invocation<'a, W> {
@@ -26,15 +35,17 @@ pub(crate) struct Invocation<'a, W> {
     pub(crate) stdin: Option<&'a str>,
     /// How long it may take.
     pub(crate) timeout: Duration,
+    /// How many bytes of its output are kept.
+    pub(crate) max_output: usize,
 }
 
 /// What came of it.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// What it wrote.
-    pub(crate) stdout: Vec<u8>,
+    pub(crate) stdout: Captured,
     /// What it complained about.
-    pub(crate) stderr: Vec<u8>,
+    pub(crate) stderr: Captured,
     /// How it ended.
     pub(crate) end: End,
 }
@@ -43,8 +54,8 @@ impl Outcome {
     /// Nothing ran, for a reason.
     pub(crate) fn not_started(reason: String) -> Self {
         Self {
-            stdout: Vec::new(),
-            stderr: Vec::new(),
+            stdout: Captured::new(0),
+            stderr: Captured::new(0),
             end: End::NotStarted(reason),
         }
     }
@@ -74,8 +85,8 @@ impl fmt::Display for End {
 /// Runs a command to its end. Dropping the future kills it and all that it started.
 pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome {
     let mut outcome = Outcome {
-        stdout: Vec::new(),
-        stderr: Vec::new(),
+        stdout: Captured::new(invocation.max_output),
+        stderr: Captured::new(invocation.max_output / STDERR_SHARE),
         end: End::TimedOut(invocation.timeout),
     };
     let mut child = match spawn(&invocation) {
@@ -127,6 +138,14 @@ fn spawn<W: AsRef<str>>(invocation: &Invocation<'_, W>) -> Result<Child, String>
     };
     let piped_if = |piped: bool| if piped { Stdio::piped() } else { Stdio::null() };
     let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        if name
+            .as_encoded_bytes()
+            .starts_with(OWN_VARIABLES.as_bytes())
+        {
+            command.env_remove(name);
+        }
+    }
     command
         .args(words)
         .envs(invocation.env.iter().copied())
@@ -164,10 +183,14 @@ async fn write(stdin: Option<ChildStdin>, text: Option<&str>) {
     }
 }
 
-/// What could be read before an error still counts.
-async fn read(stream: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) {
-    if let Some(mut stream) = stream {
-        let _ = stream.read_to_end(bytes).await;
+/// Reads to the end, so that the command never waits for us. What came before an error counts.
+async fn read(stream: Option<impl AsyncRead + Unpin>, captured: &mut Captured) {
+    let Some(mut stream) = stream else {
+        return;
+    };
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+        captured.push(&buffer[..length]);
     }
 }
 

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::call::call;
+use crate::call::{Limits, call};
 use crate::catalog::Risk;
 use crate::list::counted;
 use crate::meta_tools;
@@ -34,14 +34,16 @@ pub(crate) enum Mode {
 pub(crate) struct Offer {
     selection: Selection,
     mode: Mode,
+    limits: Limits,
     tools_json: OnceLock<String>,
 }
 
 impl Offer {
-    pub(crate) fn new(selection: Selection, mode: Mode) -> Self {
+    pub(crate) fn new(selection: Selection, mode: Mode, limits: Limits) -> Self {
         Self {
             selection,
             mode,
+            limits,
             tools_json: OnceLock::new(),
         }
     }
@@ -125,6 +127,7 @@ impl Server {
 
     async fn answer(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, ErrorData> {
         let selection = &self.offer.selection;
+        let limits = &self.offer.limits;
         match (self.offer.mode, name) {
             (Mode::Discovery, meta_tools::SEARCH) => Ok(Answer {
                 text: search(selection, &meta_tools::query(arguments)),
@@ -136,12 +139,14 @@ impl Server {
                     Err(refusal) => return Ok(refusal),
                 };
                 match selection.find(&name) {
-                    Some((number, tool)) => Ok(call(selection, number, tool, &arguments).await),
+                    Some((number, tool)) => {
+                        Ok(call(selection, number, tool, &arguments, limits).await)
+                    }
                     None => Ok(Answer::error(format!("Unknown tool: {name}"))),
                 }
             }
             (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
-                Ok(call(selection, number, tool, &arguments).await)
+                Ok(call(selection, number, tool, &arguments, limits).await)
             }
             _ => Err(ErrorData::invalid_params(
                 format!("Unknown tool: {name}"),

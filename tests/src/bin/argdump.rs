@@ -23,12 +23,23 @@ fn dump(words: &[String]) -> io::Result<ExitCode> {
         "stdin": stdin,
         "from_config": env::var("FROM_CONFIG").ok(),
         "inherited": env::var("INHERITED").ok(),
+        "own": env::vars().map(|(name, _)| name).filter(|name| name.starts_with("CLIMAX_")).collect::<Vec<_>>(),
     });
     writeln!(io::stdout(), "{dumped}")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// `out=` and `err=` are printed, `child=SECONDS` leaves a child that sleeps, `sleep=` sleeps,
+/// Writes lines of 64 bytes until that many bytes are written, and a last word.
+fn flood(stream: &mut impl Write, bytes: usize) -> io::Result<()> {
+    let line = [[b'x'; 63].as_slice(), b"\n"].concat();
+    let block = line.repeat(1024);
+    for _ in 0..bytes / block.len() {
+        stream.write_all(&block)?;
+    }
+    stream.write_all(b"the end\n")
+}
+
+/// `out=` and `err=` are printed, `flood=BYTES` and `flooderr=BYTES` write that much, `child=SECONDS` leaves a child that sleeps, `sleep=` sleeps,
 /// `signal=` and `code=` end it.
 fn behave(words: &[String]) -> io::Result<ExitCode> {
     let wishes: HashMap<&str, &str> = words
@@ -40,6 +51,12 @@ fn behave(words: &[String]) -> io::Result<ExitCode> {
     }
     if let Some(text) = wishes.get("err") {
         writeln!(io::stderr(), "{text}")?;
+    }
+    if let Some(bytes) = wishes.get("flood") {
+        flood(&mut io::stdout(), bytes.parse().unwrap_or(0))?;
+    }
+    if let Some(bytes) = wishes.get("flooderr") {
+        flood(&mut io::stderr(), bytes.parse().unwrap_or(0))?;
     }
     if let Some(seconds) = wishes.get("child") {
         Command::new("sleep").arg(seconds).spawn()?;

@@ -1,0 +1,114 @@
+//! What keeps a server small, whatever its commands do.
+
+use std::fs;
+
+use climax_tests::{Server, eventually, fixtures, processes};
+use serde_json::{Value, json};
+
+fn call(tool: &str, args: &Value) -> Value {
+    json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": args}})
+}
+
+/// The most memory that a process had so far, in kilobytes.
+fn peak_kilobytes(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .expect("a line");
+    let number = line.split_whitespace().nth(1).expect("a number");
+    number.parse().expect("a number")
+}
+
+#[test]
+fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
+    let mut server = Server::start(&mut fixtures!());
+    // The first call of all brings in what any call needs.
+    server.call(
+        "behave_flood",
+        &json!({"flood": 3_000_000, "flooderr": 3_000_000}),
+    );
+    let before = peak_kilobytes(server.id());
+    for stream in ["flood", "flooderr"] {
+        let answer = server.call(
+            "behave_flood",
+            &json!({"out": "the beginning", stream: 200_000_000}),
+        );
+        assert!(!answer.is_error);
+        assert!(
+            answer.text.starts_with("the beginning"),
+            "{}",
+            &answer.text[..100]
+        );
+        assert!(answer.text.ends_with("the end"), "{stream}");
+        assert!(answer.text.contains(" bytes left out]"), "{stream}");
+        assert!(
+            answer.text.len() < 1_200_000,
+            "{stream}: {}",
+            answer.text.len()
+        );
+    }
+    let grown = peak_kilobytes(server.id()) - before;
+    assert!(grown < 8_000, "{grown} kB more");
+}
+
+#[test]
+fn how_much_is_kept_can_be_set() {
+    let mut server = Server::start(&mut fixtures!("--max-output", "1000"));
+    let answer = server.call("behave_flood", &json!({"flood": 1_000_000}));
+    assert!(answer.text.len() < 1100, "{}", answer.text.len());
+    let few = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
+    assert_eq!(few.text.len(), 900);
+}
+
+#[test]
+fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
+    let mut server = Server::start(&mut fixtures!("--max-concurrent", "2"));
+    let running: Vec<u64> = ["65.01", "65.02"]
+        .map(|child| {
+            server.send(
+                "tools/call",
+                &call("behave_wait", &json!({"sleep": 600, "child": child})),
+            )
+        })
+        .into();
+    eventually("two run", || {
+        processes(&["sleep", "65.01"]) + processes(&["sleep", "65.02"]) == 2
+    });
+    let cancelled = server.send(
+        "tools/call",
+        &call("behave_wait", &json!({"sleep": 600, "child": "65.03"})),
+    );
+    let waiting = server.send("tools/call", &call("git_status", &json!({})));
+    // Searches need no place.
+    assert_eq!(
+        server.found(&json!({"query": "git_status"})),
+        ["git_status"]
+    );
+    server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
+    server.notify("notifications/cancelled", &json!({"requestId": running[0]}));
+    let answer = server.wait_for(waiting);
+    assert_eq!(answer["result"]["content"][0]["text"], "git status");
+    assert_eq!(
+        processes(&["sleep", "65.03"]),
+        0,
+        "the cancelled one never ran"
+    );
+    server.notify("notifications/cancelled", &json!({"requestId": running[1]}));
+    eventually("none is left", || processes(&["sleep", "65.02"]) == 0);
+}
+
+#[test]
+fn a_limit_that_is_no_number_refuses_the_start() {
+    for limit in ["0", "-1", "many"] {
+        let output = climax_tests::run(&mut fixtures!("--max-concurrent", limit));
+        assert_eq!(output.status.code(), Some(2), "{limit}");
+    }
+}
+
+#[test]
+fn the_servers_own_variables_are_not_passed_on() {
+    let mut server = Server::start(fixtures!().env("CLIMAX_SECRET", "x"));
+    let dumped = server.call("dump_nothing", &json!({})).json();
+    assert_eq!(dumped["own"], json!([]));
+}
