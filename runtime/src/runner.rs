@@ -133,9 +133,7 @@ pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome
 
 fn spawn<W: AsRef<str>>(invocation: &Invocation<'_, W>) -> Result<Child, String> {
     let mut words = invocation.words.iter().map(AsRef::as_ref);
-    let Some(program) = words.next() else {
-        return Err("The base command is empty: check the variables in it".to_owned());
-    };
+    let program = words.next().unwrap_or_default();
     let piped_if = |piped: bool| if piped { Stdio::piped() } else { Stdio::null() };
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
