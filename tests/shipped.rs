@@ -1,6 +1,7 @@
 //! The configs that CLImax ships, against the real programs.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, run};
@@ -86,6 +87,72 @@ fn a_path_like_an_option_is_no_option() {
         assert!(!written.exists(), "{tool}: {answer:?}");
         assert!(!answer.text.contains("Unknown tool"), "{tool}: {answer:?}");
     }
+}
+
+#[test]
+fn reading_a_hostile_repository_runs_nothing_of_it() {
+    let folder = Folder::new();
+    let repo = folder.text();
+    let mut server = server();
+    call(&mut server, "git_init", &json!({"parent": repo}));
+    fs::write(folder.path().join("file.txt"), "one\n").expect("a file");
+    call(
+        &mut server,
+        "git_add",
+        &json!({"repo": repo, "path": "file.txt"}),
+    );
+    call(
+        &mut server,
+        "git_commit",
+        &json!({"repo": repo, "message": "first"}),
+    );
+    fs::write(folder.path().join("file.txt"), "two\n").expect("a file");
+
+    let sprung = folder.path().join("sprung");
+    let trap = folder.path().join("trap");
+    let script = format!("#!/bin/sh\ntouch '{}'\n", sprung.display());
+    fs::write(&trap, script).expect("a script");
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).expect("executable");
+    let git = || {
+        let mut git = Command::new("git");
+        git.current_dir(repo).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        git
+    };
+    for key in [
+        "core.fsmonitor",
+        "core.pager",
+        "diff.external",
+        "core.editor",
+    ] {
+        run(git().args(["config", key]).arg(&trap));
+    }
+    for hook in [
+        "post-index-change",
+        "reference-transaction",
+        "post-checkout",
+    ] {
+        fs::copy(&trap, folder.path().join(".git/hooks").join(hook)).expect("a hook");
+    }
+    run(git().arg("status"));
+    assert!(sprung.exists(), "the trap works");
+    fs::remove_file(&sprung).expect("there");
+
+    for tool in [
+        "git_status",
+        "git_diff",
+        "git_log",
+        "git_branch_list",
+        "git_ls_files",
+    ] {
+        call(&mut server, tool, &json!({"repo": repo}));
+        assert!(!sprung.exists(), "{tool}");
+    }
+    call(
+        &mut server,
+        "git_show",
+        &json!({"repo": repo, "object": "HEAD"}),
+    );
+    assert!(!sprung.exists(), "git_show");
 }
 
 #[test]
