@@ -163,6 +163,21 @@ fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
 }
 
 #[test]
+fn what_comes_before_the_handshake_does_no_harm() {
+    let mut server = Server::start_silent(&mut fixtures!());
+    server.notify("notifications/initialized", &json!({}));
+    server.notify("notifications/cancelled", &json!({"requestId": 5}));
+    server.send_line(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
+    assert_eq!(server.request("ping", &json!({}))["result"], json!({}));
+    let early = server.request("tools/list", &json!({}));
+    assert!(early["error"].is_object(), "{early}");
+    server.notify("notifications/initialized", &json!({}));
+    let answer = server.request("initialize", &initialize("2025-11-25"));
+    assert!(answer["result"].is_object(), "{answer}");
+    assert_eq!(server.tools().len(), 2);
+}
+
+#[test]
 fn the_last_message_needs_no_line_end() {
     let requests = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
+    ServerResult,
+};
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -37,6 +40,9 @@ pub(crate) struct Stdio {
     /// What was read of the current line. It is kept here, because rmcp may drop the future that
     /// reads and ask again.
     line: Vec<u8>,
+    /// Whether the session has begun. What is no request before that has nothing to be about, and
+    /// rmcp would take it for a reason to leave.
+    is_open: bool,
     /// Whether the rest of the current line is to be skipped.
     skipping: bool,
     writer: Arc<Mutex<StdioWriter>>,
@@ -51,6 +57,7 @@ impl Stdio {
             stop,
             reader: BufReader::new(reader),
             line: Vec::new(),
+            is_open: false,
             skipping: false,
             writer: Arc::new(Mutex::new(writer)),
         }
@@ -103,7 +110,12 @@ impl Stdio {
                     let parsed = parse(self.line.trim_ascii());
                     self.line.clear();
                     match parsed {
-                        Parsed::Message(message) => return Ok(Some(*message)),
+                        Parsed::Message(message) => {
+                            self.is_open |= opens(&message);
+                            if self.is_open || matches!(*message, JsonRpcMessage::Request(_)) {
+                                return Ok(Some(*message));
+                            }
+                        }
                         Parsed::Nothing => {}
                         Parsed::Malformed(id, error) => self.complain(&id, error).await?,
                     }
@@ -142,6 +154,18 @@ fn parse(line: &[u8]) -> Parsed {
             None if value.get("method").is_some_and(Value::is_string) => Parsed::Nothing,
             _ => Parsed::Malformed(Value::Null, INVALID_REQUEST),
         },
+    }
+}
+
+/// Whether a message begins a session: a handshake, or a request that needs none.
+fn opens(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::InitializeRequest(_) => true,
+            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+            other => other.get_meta().protocol_version().is_some(),
+        },
+        _ => false,
     }
 }
 
