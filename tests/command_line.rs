@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use climax_tests::{Folder, Server, fixtures, run, run_with_input, text};
+use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text};
 use serde_json::{Value, json};
 
 fn stdout(output: &Output) -> String {
@@ -158,11 +158,7 @@ fn a_list_into_a_closed_pipe_is_no_crash() {
 fn the_log_goes_to_standard_error_and_to_a_file_if_one_is_named() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "git_status"}}),
-    ];
-    let input = requests.map(|request| request.to_string() + "\n").concat();
+    let input = one_call("git_status");
     let quiet = run_with_input(&mut fixtures!("--classic"), &input);
     assert_eq!(stderr(&quiet), "");
     let mut command = fixtures!("--classic", "--log-level", "INFO");

@@ -10,7 +10,7 @@ use climax_codegen::layout::layout;
 use climax_codegen::model::{Catalog, Place, Risk};
 use climax_codegen::source::{Source, read};
 use climax_codegen::{compile, emit, schema};
-use climax_tests::{Folder, Server, fixtures, run, run_with_input, text, to_answer};
+use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text, to_answer};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -398,11 +398,7 @@ fn a_name_and_a_log_level_need_no_subcommand() {
 fn the_log_file_gets_more_than_standard_error() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "git_status"}}),
-    ];
-    let input = requests.map(|request| request.to_string() + "\n").concat();
+    let input = one_call("git_status");
     let mut command = fixtures!("--classic");
     let output = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

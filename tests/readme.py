@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+
+CLIENTS = ["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"]
 
 failures = []
 checks = 0
@@ -55,7 +58,7 @@ def cargo(*words, cwd=ROOT, **environment):
         sys.exit(f"cargo {' '.join(words)} failed:\n{done.stderr}")
 
 
-def call(tool, arguments, cwd):
+def call(tool, arguments, cwd, server=None):
     """The text with which a server answers one call."""
     handshake = {
         "protocolVersion": "2025-11-25",
@@ -67,9 +70,36 @@ def call(tool, arguments, cwd):
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
     ]
     lines = "".join(json.dumps(request) + "\n" for request in requests)
-    done = subprocess.run([TARGET / "debug/climax"], cwd=cwd, input=lines, capture_output=True, text=True, timeout=60)
+    server = server or [TARGET / "debug/climax"]
+    done = subprocess.run(server, cwd=cwd, input=lines, capture_output=True, text=True, timeout=60)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     return next(answer for answer in answers if answer["id"] == 2)["result"]["content"][0]["text"]
+
+
+def connect(work, server):
+    """Has the clients that npm offers take the server, with the commands that the README gives."""
+    config = json.loads(block_after("json", "## Connect it"))["mcpServers"]["climax"]
+    words = [config["command"].replace("/path/to/climax", server), *config["args"]]
+    summary = json.loads(call("climax_search", {}, work, words))
+    check("the JSON for clients starts the CLIs it names", [cli["name"] for cli in summary["summary"]], config["args"])
+
+    if not shutil.which("npm") or run("npm", "install", "--silent", "--prefix", str(work), *CLIENTS).returncode:
+        print(f"skipped - the commands of clients: npm cannot install {' '.join(CLIENTS)}")
+        return
+    home = work / "home"
+    home.mkdir()
+    # Nothing of the user's own: no configuration, no keys.
+    environment = {"HOME": str(home), "PATH": f"{work}/node_modules/.bin:{os.environ['PATH']}"}
+
+    def client(command):
+        return subprocess.run(["bash", "-c", command], cwd=home, env=environment, capture_output=True, text=True, timeout=120)
+
+    commands = re.findall(r"`((?:claude|codex) mcp add [^`]*)`", README)
+    check("two clients are added by a command", len(commands), 2)
+    for command in commands:
+        check(command, client(command.replace("/path/to/climax", server)).returncode, 0)
+    check("Claude Code starts the server and speaks to it", "Connected" in client("claude mcp list").stdout, True)
+    check("Codex has the server", server in client("codex mcp list").stdout, True)
 
 
 def main():
@@ -79,6 +109,9 @@ def main():
     shown = block_after("text", "cargo run --release -- list")
     listed = run("bash", "-c", block_after("sh", "## Start"), CLIMAX_CONFIGS="").stdout
     check("the list of the shipped tools begins as shown", listed[: len(shown)], shown)
+
+    with tempfile.TemporaryDirectory() as work:
+        connect(pathlib.Path(work), str(TARGET / "release/climax"))
 
     count = listed.splitlines()[-1].split()[0]
     check("and there are as many", f"with the {count} tools" in README, True)

@@ -30,6 +30,26 @@ fn call(server: &mut Server, tool: &str, args: &Value) -> String {
     answer.text
 }
 
+/// A repository with one commit, and a change that is not committed.
+fn repository(server: &mut Server, message: &str) -> Folder {
+    let folder = Folder::new();
+    let (repo, file) = (folder.text(), folder.path().join("file.txt"));
+    call(server, "git_init", &json!({"parent": repo}));
+    fs::write(&file, "one\n").expect("a file");
+    call(
+        server,
+        "git_add",
+        &json!({"repo": repo, "path": "file.txt"}),
+    );
+    call(
+        server,
+        "git_commit",
+        &json!({"repo": repo, "message": message}),
+    );
+    fs::write(&file, "two\n").expect("a file");
+    folder
+}
+
 #[test]
 fn the_list_shows_the_toolset() {
     let output = run(climax().arg("list"));
@@ -42,22 +62,9 @@ fn the_list_shows_the_toolset() {
 
 #[test]
 fn a_repository_is_made_changed_and_read() {
-    let folder = Folder::new();
-    let repo = folder.text();
     let mut server = server();
-    call(&mut server, "git_init", &json!({"parent": repo}));
-    fs::write(folder.path().join("file.txt"), "one\n").expect("a file");
-    call(
-        &mut server,
-        "git_add",
-        &json!({"repo": repo, "path": "file.txt"}),
-    );
-    call(
-        &mut server,
-        "git_commit",
-        &json!({"repo": repo, "message": "-- first: $(id)"}),
-    );
-    fs::write(folder.path().join("file.txt"), "two\n").expect("a file");
+    let folder = repository(&mut server, "-- first: $(id)");
+    let repo = folder.text();
     let status = call(&mut server, "git_status", &json!({"repo": repo}));
     assert!(status.lines().any(|line| line == " M file.txt"), "{status}");
     let diff = call(
@@ -91,22 +98,9 @@ fn a_path_like_an_option_is_no_option() {
 
 #[test]
 fn reading_a_hostile_repository_runs_nothing_of_it() {
-    let folder = Folder::new();
-    let repo = folder.text();
     let mut server = server();
-    call(&mut server, "git_init", &json!({"parent": repo}));
-    fs::write(folder.path().join("file.txt"), "one\n").expect("a file");
-    call(
-        &mut server,
-        "git_add",
-        &json!({"repo": repo, "path": "file.txt"}),
-    );
-    call(
-        &mut server,
-        "git_commit",
-        &json!({"repo": repo, "message": "first"}),
-    );
-    fs::write(folder.path().join("file.txt"), "two\n").expect("a file");
+    let folder = repository(&mut server, "first");
+    let repo = folder.text();
 
     let sprung = folder.path().join("sprung");
     let trap = folder.path().join("trap");

@@ -243,6 +243,16 @@ pub fn initialize(version: &str) -> Value {
     })
 }
 
+/// The lines of a session that calls one tool by its own name.
+#[must_use]
+pub fn one_call(tool: &str) -> String {
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool}}),
+    ];
+    requests.map(|request| request.to_string() + "\n").concat()
+}
+
 /// The result of a `tools/call` response.
 ///
 /// # Panics
