@@ -2,6 +2,7 @@
 //! answer. Both modes of the server come through here.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
@@ -13,13 +14,15 @@ use crate::arguments::Reader;
 use crate::argv::Argv;
 use crate::catalog::Tool;
 use crate::expand::expand;
-use crate::runner::{Invocation, Outcome, run};
+use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::selection::Selection;
 
 /// What all calls of a server share.
 pub(crate) struct Limits {
     /// How many commands run at the same time; further calls wait in order.
-    pub(crate) places: Semaphore,
+    pub(crate) places: Arc<Semaphore>,
+    /// The processes that run them.
+    pub(crate) keepers: Keepers,
     /// How many bytes of a command's output are kept.
     pub(crate) max_output: usize,
 }
@@ -54,19 +57,21 @@ pub(crate) async fn call(
     };
     let working_dir = expand(selection.text(cli.working_dir));
     let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
-    // Never closed, so this does not fail; who waits here can still be cancelled.
-    let _place = limits.places.acquire().await;
+    // Who waits here can still be cancelled.
+    let Ok(place) = limits.places.clone().acquire_owned().await else {
+        return Answer::error("The server is stopping".to_owned());
+    };
     tracing::info!(tool = name, "running {}", brief(&argv.words));
     let started = Instant::now();
-    let outcome = run(Invocation {
+    let invocation = Invocation {
         words: &argv.words,
         env: pairs(selection.text(cli.env)),
         directory: argv.directory.or(working_dir),
         stdin: argv.stdin,
         timeout: Duration::from_millis(tool.timeout_ms),
         max_output: limits.max_output,
-    })
-    .await;
+    };
+    let outcome = run(invocation, &limits.keepers, place).await;
     let answer = answer(&outcome);
     let seconds = started.elapsed().as_secs_f64();
     if answer.is_error {
@@ -108,10 +113,8 @@ fn brief(words: &[Cow<'_, str>]) -> String {
 }
 
 /// The variables of a config.
-fn pairs(env: &str) -> Vec<(&str, &str)> {
-    env.split('\0')
-        .filter_map(|pair| pair.split_once('='))
-        .collect()
+fn pairs(env: &str) -> Vec<&str> {
+    env.split_terminator('\0').collect()
 }
 
 #[cfg(test)]
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn variables_of_a_config_may_hold_any_sign() {
-        assert_eq!(pairs("A=1\0B=x=y z"), [("A", "1"), ("B", "x=y z")]);
-        assert_eq!(pairs(""), []);
+        assert_eq!(pairs("A=1\0B=x=y z"), ["A=1", "B=x=y z"]);
+        assert_eq!(pairs("").len(), 0);
     }
 }

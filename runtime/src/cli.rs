@@ -16,6 +16,7 @@ use crate::call::Limits;
 use crate::catalog::Catalog;
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
+use crate::runner::{self, Keepers};
 use crate::selection::Selection;
 use crate::server::{Mode, Offer, Server};
 use crate::transport::Stdio;
@@ -85,6 +86,9 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 /// Runs the program that serves a catalog. It reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
+    if runner::is_nursery() {
+        return runner::nursery();
+    }
     match start(catalog, arguments(catalog)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -144,7 +148,8 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         .map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(async {
         let limits = Limits {
-            places: Semaphore::new(run.max_concurrent),
+            places: Arc::new(Semaphore::new(run.max_concurrent)),
+            keepers: Keepers::new(run.max_concurrent),
             max_output: run.max_output,
         };
         let offer = Arc::new(Offer::new(selection, mode, limits));
@@ -152,7 +157,8 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         let stop = CancellationToken::new();
         stop_on_signal(&stop)?;
         let transport = Stdio::new(offer.clone(), stop.clone());
-        match rmcp::service::serve_server_with_ct(Server::new(offer), transport, stop).await {
+        let server = Server::new(offer.clone());
+        let result = match rmcp::service::serve_server_with_ct(server, transport, stop).await {
             Ok(running) => running
                 .waiting()
                 .await
@@ -163,7 +169,9 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
                 Ok(())
             }
             Err(error) => Err(error.to_string()),
-        }
+        };
+        offer.close().await;
+        result
     })
 }
 

@@ -1,34 +1,51 @@
 //! Runs one command: no shell, nothing of ours inherited, and nothing left when it is over.
+//!
+//! The server starts no command itself. It has [`keeper`]s do it, which are made by a [`nursery`]
+//! and handed out by the [`pool`].
 
-use std::env;
+mod fork;
+mod keeper;
+mod nursery;
+mod platform;
+mod pool;
+mod wire;
+
+use std::borrow::Cow;
 use std::fmt;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::pin::pin;
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::captured::Captured;
 
+pub(crate) use nursery::{is_asked_for as is_nursery, main as nursery};
+pub(crate) use pool::Keepers;
+use wire::{Order, Report};
+
 /// After a command's end, how long to wait for output that something it started still holds open.
 const LINGER: Duration = Duration::from_millis(100);
+
+/// After a timeout, how long to wait for the command's end and its last words.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Complaints get this part of what output may have.
 const STDERR_SHARE: usize = 16;
 
-/// Settings of the server itself, which are none of the command's business.
-const OWN_VARIABLES: &str = "CLIMAX_";
-
 /// What is to be run.
-pub(crate) struct Invocation<'a, W> {
+pub(crate) struct Invocation<'a> {
     /// The program and its arguments.
-    pub(crate) words: &'a [W],
-    /// Variables beside our own.
-    pub(crate) env: Vec<(&'a str, &'a str)>,
+    pub(crate) words: &'a [Cow<'a, str>],
+    /// `NAME=VALUE` for variables beside our own.
+    pub(crate) env: Vec<&'a str>,
     /// Where, if not here.
     pub(crate) directory: Option<&'a str>,
     /// What it reads.
@@ -82,135 +99,165 @@ impl fmt::Display for End {
     }
 }
 
-/// Runs a command to its end. Dropping the future kills it and all that it started.
-pub(crate) async fn run<W: AsRef<str>>(invocation: Invocation<'_, W>) -> Outcome {
-    let mut outcome = Outcome {
-        stdout: Captured::new(invocation.max_output),
-        stderr: Captured::new(invocation.max_output / STDERR_SHARE),
-        end: End::TimedOut(invocation.timeout),
+/// Runs a command to its end. Dropping the future ends it and all that it started.
+pub(crate) async fn run(
+    invocation: Invocation<'_>,
+    keepers: &Keepers,
+    place: OwnedSemaphorePermit,
+) -> Outcome {
+    match attempt(&invocation, keepers, place).await {
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::not_started(not_started(&error, &invocation)),
+    }
+}
+
+/// Fails if the command did not begin.
+async fn attempt(
+    invocation: &Invocation<'_>,
+    keepers: &Keepers,
+    place: OwnedSemaphorePermit,
+) -> io::Result<Outcome> {
+    let order = Order {
+        words: invocation.words.iter().map(AsRef::as_ref).collect(),
+        env: invocation.env.clone(),
+        directory: invocation.directory.unwrap_or_default(),
     };
-    let mut child = match spawn(&invocation) {
-        Ok(child) => child,
-        Err(reason) => return Outcome::not_started(reason),
+    if order.words.iter().any(|word| word.contains('\0')) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "an argument has a NUL byte, which no argument can hold",
+        ));
+    }
+    let (stdout, stdout_end) = io::pipe()?;
+    let (stderr, stderr_end) = io::pipe()?;
+    let (stdin_end, stdin) = match invocation.stdin {
+        Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
+        None => (None, None),
     };
-    let mut group = ProcessGroup::of(&child);
-    let stdin = child.stdin.take();
-    let stdout = child.stdout.take();
-    let stderr = child.stderr.take();
-    let exchange = async {
-        tokio::join!(
-            write(stdin, invocation.stdin),
-            read(stdout, &mut outcome.stdout),
-            read(stderr, &mut outcome.stderr),
-        )
-    };
+    let mut keeper = keepers.keeper(place).await?;
+    let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
+    files.extend(stdin_end.as_ref().map(AsFd::as_fd));
+    keeper.order(&order.encode()?, &files).await?;
+    // The other ends are the command's alone.
+    drop(files);
+    drop((stdout_end, stderr_end, stdin_end));
+
+    let mut stdout = Stream::new(stdout, invocation.max_output)?;
+    let mut stderr = Stream::new(stderr, invocation.max_output / STDERR_SHARE)?;
     let finish = async {
-        tokio::pin!(exchange);
+        let mut exchange = pin!(async {
+            tokio::join!(
+                write(stdin, invocation.stdin),
+                stdout.read_to_end(),
+                stderr.read_to_end()
+            )
+        });
         tokio::select! {
-            _ = &mut exchange => child.wait().await,
-            status = child.wait() => {
+            _ = &mut exchange => keeper.report().await,
+            report = keeper.report() => {
                 let _ = timeout(LINGER, &mut exchange).await;
-                status
+                report
             }
         }
     };
-    match timeout(invocation.timeout, finish).await {
-        Ok(Ok(status)) => {
-            group.release();
-            outcome.end = End::Exited(status);
+    let end = if let Ok(report) = timeout(invocation.timeout, finish).await {
+        match report? {
+            Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
+            Report::Ended { status, is_clean } => {
+                if is_clean {
+                    keeper.release();
+                }
+                End::Exited(ExitStatus::from_raw(status))
+            }
         }
-        Ok(Err(error)) => outcome.end = End::NotStarted(error.to_string()),
-        Err(_) => {
-            drop(group);
-            // It may have left its group.
-            let _ = child.start_kill();
-            // Killed, so this does not take long; it leaves no zombie.
-            let _ = child.wait().await;
-        }
-    }
-    outcome
-}
-
-fn spawn<W: AsRef<str>>(invocation: &Invocation<'_, W>) -> Result<Child, String> {
-    let mut words = invocation.words.iter().map(AsRef::as_ref);
-    let program = words.next().unwrap_or_default();
-    let piped_if = |piped: bool| if piped { Stdio::piped() } else { Stdio::null() };
-    let mut command = Command::new(program);
-    for (name, _) in env::vars_os() {
-        if name
-            .as_encoded_bytes()
-            .starts_with(OWN_VARIABLES.as_bytes())
-        {
-            command.env_remove(name);
-        }
-    }
-    command
-        .args(words)
-        .envs(invocation.env.iter().copied())
-        .stdin(piped_if(invocation.stdin.is_some()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true);
-    if let Some(directory) = invocation.directory {
-        command.current_dir(directory);
-    }
-    command
-        .spawn()
-        .map_err(|error| not_started(&error, program, invocation.directory))
+    } else {
+        // A task of its own, because it is to go on when nobody waits for it any more.
+        let stop = tokio::spawn(keeper.stop());
+        let last_words = async { tokio::join!(stop, stdout.read_to_end(), stderr.read_to_end()) };
+        let _ = timeout(LAST_WORDS, last_words).await;
+        End::TimedOut(invocation.timeout)
+    };
+    Ok(Outcome {
+        stdout: stdout.captured,
+        stderr: stderr.captured,
+        end,
+    })
 }
 
 /// The system says only "not found"; the caller wants to know what.
-fn not_started(error: &io::Error, program: &str, directory: Option<&str>) -> String {
-    if let Some(directory) = directory
-        && !Path::new(directory).is_dir()
+fn not_started(error: &io::Error, invocation: &Invocation<'_>) -> String {
+    let program = invocation.words.first().map_or("", AsRef::as_ref);
+    if let Some(directory) = invocation.directory
+        && let Some(problem) = directory_problem(directory)
     {
-        return format!("Working directory not found: {directory}");
+        return problem;
     }
     match error.kind() {
         io::ErrorKind::NotFound => format!("Command not found: {program}"),
         io::ErrorKind::PermissionDenied => format!("Permission denied: {program}"),
+        io::ErrorKind::ArgumentListTooLong => {
+            let bytes: usize = invocation.words.iter().map(|word| word.len()).sum();
+            format!(
+                "Cannot run {program}: its arguments are too long for the system ({bytes} bytes)"
+            )
+        }
         _ => format!("Cannot run {program}: {error}"),
     }
 }
 
+/// Why a directory cannot be worked in, if it cannot.
+fn directory_problem(directory: &str) -> Option<String> {
+    match Path::new(directory).join(".").metadata() {
+        Ok(_) => None,
+        Err(error) => Some(match error.kind() {
+            io::ErrorKind::NotFound => format!("Working directory not found: {directory}"),
+            io::ErrorKind::NotADirectory => {
+                format!("Working directory is no directory: {directory}")
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("Permission denied: working directory {directory}")
+            }
+            _ => format!("Cannot use the working directory {directory}: {error}"),
+        }),
+    }
+}
+
 /// A command need not read what it is given.
-async fn write(stdin: Option<ChildStdin>, text: Option<&str>) {
-    if let (Some(mut stdin), Some(text)) = (stdin, text) {
+async fn write(stdin: Option<PipeWriter>, text: Option<&str>) {
+    if let (Some(stdin), Some(text)) = (stdin, text)
+        && let Ok(mut stdin) = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))
+    {
         let _ = stdin.write_all(text.as_bytes()).await;
     }
 }
 
-/// Reads to the end, so that the command never waits for us. What came before an error counts.
-async fn read(stream: Option<impl AsyncRead + Unpin>, captured: &mut Captured) {
-    let Some(mut stream) = stream else {
-        return;
-    };
-    let mut buffer = vec![0; 16 * 1024];
-    while let Ok(length @ 1..) = stream.read(&mut buffer).await {
-        captured.push(&buffer[..length]);
-    }
+/// One of the streams that a command writes.
+struct Stream {
+    /// Nothing when the other end was closed.
+    pipe: Option<pipe::Receiver>,
+    captured: Captured,
 }
 
-/// Kills a process group when it goes, unless it was released.
-struct ProcessGroup(Option<Pid>);
-
-impl ProcessGroup {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(Pid::from_raw))
+impl Stream {
+    fn new(reader: PipeReader, limit: usize) -> io::Result<Self> {
+        Ok(Self {
+            pipe: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?),
+            captured: Captured::new(limit),
+        })
     }
 
-    fn release(&mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It may be gone already.
-            let _ = kill_process_group(group, Signal::KILL);
+    /// Reads on when the limit is reached, so that the command never waits for us. What was read is
+    /// kept when this is interrupted.
+    async fn read_to_end(&mut self) {
+        while let Some(pipe) = &self.pipe {
+            let is_readable = pipe.readable().await.is_ok();
+            let mut buffer = [0; 16 * 1024];
+            match pipe.try_read(&mut buffer) {
+                Ok(length @ 1..) => self.captured.push(&buffer[..length]),
+                Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
+                // What came before an error counts.
+                _ => self.pipe = None,
+            }
         }
     }
 }

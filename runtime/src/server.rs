@@ -48,6 +48,11 @@ impl Offer {
         }
     }
 
+    /// Waits until nothing of any call is left.
+    pub(crate) async fn close(&self) {
+        self.limits.keepers.close().await;
+    }
+
     /// The list of registered tools, as JSON.
     pub(crate) fn tools_json(&self) -> &str {
         match self.mode {

@@ -1,0 +1,264 @@
+//! A keeper: a small process that runs one command at a time and answers for all that the command
+//! starts. It is the parent of the command and of every orphan among the command's descendants, so
+//! nothing gets away, and it goes on when the server dies, so nothing stays behind.
+
+use std::io::{self, PipeReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, getsid, kill_process, kill_process_group, test_kill_process_group,
+    wait, waitpid,
+};
+
+use super::platform;
+use super::wire::{Order, Report};
+
+/// How long processes have to end by themselves when they are asked to.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// How long to wait between two looks for processes that were born while others were killed.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// When to give up on a process that cannot be killed, because it is stuck in the system.
+const GIVE_UP: Duration = Duration::from_secs(5);
+
+/// Keeps commands until the server lets go of the leash, or until one leaves something behind.
+pub(super) fn keep(socket: &UnixStream, leash: &PipeReader) -> io::Result<()> {
+    platform::adopt_orphans()?;
+    while let Some((order, files)) = next_order(socket, leash)? {
+        let leader = match command(&order, files).spawn() {
+            Ok(child) => Pid::from_child(&child),
+            Err(error) => {
+                report(
+                    socket,
+                    Report::Failed(error.raw_os_error().unwrap_or_default()),
+                );
+                continue;
+            }
+        };
+        if !attend(socket, leash, leader) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Nothing when the server has let go.
+fn next_order(
+    socket: &UnixStream,
+    leash: &PipeReader,
+) -> io::Result<Option<(Order<String>, Vec<OwnedFd>)>> {
+    if wait_for_either(leash, socket)?.leash {
+        return Ok(None);
+    }
+    Order::receive(socket)
+}
+
+fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
+    let mut files = files.into_iter();
+    let mut next = || files.next().map_or_else(Stdio::null, Stdio::from);
+    let mut words = order.words.iter();
+    let mut command = Command::new(words.next().map_or("", String::as_str));
+    command
+        .args(words)
+        .envs(order.env.iter().filter_map(|pair| pair.split_once('=')))
+        .stdout(next())
+        .stderr(next())
+        .stdin(next())
+        .process_group(0);
+    if !order.directory.is_empty() {
+        command.current_dir(&order.directory);
+    }
+    command
+}
+
+/// Nobody may be there to hear it.
+fn report(mut socket: &UnixStream, report: Report) {
+    let _ = socket.write_all(&report.encode());
+}
+
+/// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
+fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid) -> bool {
+    // Without a means to wait there is nothing to wait for.
+    let watch = platform::watch(leader);
+    let ended = watch
+        .as_ref()
+        .ok()
+        .and_then(|watch| wait_for_end(leash, leader, watch).ok()?);
+    let Some(status) = ended else {
+        let status = Tree::new(leader, Scope::Everything).end();
+        let is_clean = false;
+        report(socket, Report::Ended { status, is_clean });
+        return is_clean;
+    };
+    let own_session = getsid(None).map_or(Scope::Everything, Scope::Session);
+    let mut rest = Tree::new(leader, own_session);
+    let is_clean = !rest.has_children() && !rest.has_group();
+    report(socket, Report::Ended { status, is_clean });
+    if !is_clean {
+        // The answer need not wait for this.
+        rest.end();
+    }
+    is_clean
+}
+
+/// The command's status, or nothing if the server does not want to wait for it.
+fn wait_for_end(leash: &PipeReader, leader: Pid, watch: &impl AsFd) -> io::Result<Option<i32>> {
+    if !wait_for_either(leash, watch)?.other {
+        return Ok(None);
+    }
+    let ended = waitpid(Some(leader), WaitOptions::empty())?;
+    Ok(ended.map(|(_, status)| status.as_raw()))
+}
+
+/// Which can be read.
+struct Ready {
+    leash: bool,
+    other: bool,
+}
+
+fn wait_for_either(leash: &PipeReader, other: &impl AsFd) -> io::Result<Ready> {
+    let mut files = [
+        PollFd::new(leash, PollFlags::IN),
+        PollFd::new(other, PollFlags::IN),
+    ];
+    while let Err(error) = poll(&mut files, None) {
+        if error != Errno::INTR {
+            return Err(error.into());
+        }
+    }
+    let [leash, other] = files.map(|file| !file.revents().is_empty());
+    Ok(Ready { leash, other })
+}
+
+/// Which processes of a command are meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// All.
+    Everything,
+    /// Those in this session. One that has made a session of its own is a daemon, which is to
+    /// outlive the command that started it.
+    Session(Pid),
+}
+
+/// The processes of a command.
+struct Tree {
+    leader: Pid,
+    scope: Scope,
+    /// How the leader ended.
+    status: Option<i32>,
+}
+
+impl Tree {
+    fn new(leader: Pid, scope: Scope) -> Self {
+        Self {
+            leader,
+            scope,
+            status: None,
+        }
+    }
+
+    /// Ends them: they are asked, and after a while killed. Returns the leader's status.
+    fn end(&mut self) -> i32 {
+        // One that was stopped cannot hear unless it goes on.
+        const ASK: &[Signal] = &[Signal::TERM, Signal::CONT];
+        // Mostly that is all, and no need to look for others.
+        if self.scope == Scope::Everything {
+            signal_group(self.leader, ASK);
+        }
+        if self.is_gone_within(LOOK_AGAIN / 4) {
+            return self.status();
+        }
+        self.signal(ASK);
+        if !self.is_gone_within(GRACE) {
+            let start = Instant::now();
+            while start.elapsed() < GIVE_UP {
+                self.signal(&[Signal::KILL]);
+                if self.is_gone_within(LOOK_AGAIN) {
+                    break;
+                }
+            }
+        }
+        self.status()
+    }
+
+    fn status(&self) -> i32 {
+        self.status.unwrap_or(Signal::KILL.as_raw())
+    }
+
+    fn is_gone_within(&mut self, time: Duration) -> bool {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        while self.is_there() {
+            if start.elapsed() >= time {
+                return false;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(LOOK_AGAIN);
+        }
+        true
+    }
+
+    fn is_there(&mut self) -> bool {
+        let has_children = self.has_children();
+        self.has_group()
+            || match self.scope {
+                Scope::Everything => has_children,
+                Scope::Session(_) => has_children && !self.members().is_empty(),
+            }
+    }
+
+    /// Whether children live. Those that have ended are waited for.
+    fn has_children(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((child, status))) if child == self.leader => {
+                    self.status = Some(status.as_raw());
+                }
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Where orphans are not ours, the leader's group is all that can be known of them.
+    fn has_group(&self) -> bool {
+        !platform::ADOPTS_ORPHANS && test_kill_process_group(self.leader).is_ok()
+    }
+
+    fn members(&self) -> Vec<Pid> {
+        let mut members = platform::descendants().unwrap_or_default();
+        if let Scope::Session(session) = self.scope {
+            members.retain(|&member| getsid(Some(member)) == Ok(session));
+        }
+        members
+    }
+
+    fn signal(&self, signals: &[Signal]) {
+        let members = self.members();
+        for &signal in signals {
+            // What is gone meanwhile needs none.
+            for &member in &members {
+                let _ = kill_process(member, signal);
+            }
+        }
+        if self.has_group() {
+            signal_group(self.leader, signals);
+        }
+    }
+}
+
+fn signal_group(leader: Pid, signals: &[Signal]) {
+    for &signal in signals {
+        // What is gone meanwhile needs none.
+        let _ = kill_process_group(leader, signal);
+    }
+}

@@ -1,0 +1,53 @@
+//! What differs between systems: whose children orphans become, how a command's end is noticed,
+//! and how its processes are found.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub(super) use linux::*;
+
+// On Linux it is compiled for its tests.
+#[cfg(any(test, not(target_os = "linux")))]
+mod other;
+#[cfg(not(target_os = "linux"))]
+pub(super) use other::*;
+
+use rustix::process::Pid;
+
+/// A row of the system's table of processes.
+struct Row {
+    process: Pid,
+    parent: Pid,
+}
+
+/// The processes that have this ancestor.
+fn descendants_of(ancestor: Pid, rows: &[Row]) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let mut parents = vec![ancestor];
+    while let Some(parent) = parents.pop() {
+        for row in rows.iter().filter(|row| row.parent == parent) {
+            parents.push(row.process);
+            found.push(row.process);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pid(number: i32) -> Pid {
+        Pid::from_raw(number).expect("positive")
+    }
+
+    #[test]
+    fn descendants_are_found_at_any_depth_and_others_are_not() {
+        let row = |process, parent| Row {
+            process: pid(process),
+            parent: pid(parent),
+        };
+        let rows = [row(5, 4), row(2, 1), row(4, 3), row(3, 9), row(7, 6)];
+        assert_eq!(descendants_of(pid(9), &rows), [3, 4, 5].map(pid));
+    }
+}

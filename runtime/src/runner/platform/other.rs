@@ -1,0 +1,103 @@
+//! Systems without Linux's means, that is macOS. Orphans go to the first process of all, so one that
+//! also left its group is not found again.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::net::RecvFlags;
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
+
+use super::{Row, descendants_of};
+
+/// None that would help.
+pub(in super::super) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
+
+/// Files that were received are not passed on to commands.
+pub(in super::super) fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
+    for file in files {
+        fcntl_setfd(file, FdFlags::CLOEXEC)?;
+    }
+    Ok(())
+}
+
+/// This program.
+pub(in super::super) fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// Whether every orphan comes to the process that adopts.
+pub(in super::super) const ADOPTS_ORPHANS: bool = false;
+
+/// Not possible here.
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+pub(in super::super) fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+/// A descriptor that can be read when a child has ended. The child is not waited for.
+pub(in super::super) fn watch(child: Pid) -> io::Result<OwnedFd> {
+    let (reader, writer) = io::pipe()?;
+    thread::Builder::new().spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(child), options), Err(Errno::INTR)) {}
+        // Closing the pipe is the news.
+        drop(writer);
+    })?;
+    Ok(reader.into())
+}
+
+/// All that descends from this process.
+pub(in super::super) fn descendants() -> io::Result<Vec<Pid>> {
+    let table = Command::new("ps").args(["-axo", "pid=,ppid="]).output()?;
+    let table = String::from_utf8_lossy(&table.stdout);
+    let rows = table.lines().filter_map(row).collect::<Vec<_>>();
+    Ok(descendants_of(getpid(), &rows))
+}
+
+fn row(line: &str) -> Option<Row> {
+    let mut fields = line.split_ascii_whitespace().map(str::parse);
+    let process = Pid::from_raw(fields.next()?.ok()?)?;
+    let parent = Pid::from_raw(fields.next()?.ok()?)?;
+    Some(Row { process, parent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, poll};
+    use std::process::Stdio;
+
+    #[test]
+    fn a_childs_end_can_be_waited_for_and_it_is_found_before() {
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let process = Pid::from_child(&child);
+        let watch = watch(process).expect("watched");
+        let found = descendants().expect("a table");
+        assert!(found.contains(&process), "{found:?}");
+        drop(child.stdin.take());
+        let mut files = [PollFd::new(&watch, PollFlags::IN)];
+        poll(&mut files, None).expect("polled");
+        assert!(child.try_wait().expect("a child").is_some());
+    }
+
+    #[test]
+    fn received_files_are_not_passed_on() {
+        let (reader, _writer) = io::pipe().expect("a pipe");
+        let file = OwnedFd::from(reader);
+        fcntl_setfd(&file, FdFlags::empty()).expect("set");
+        close_on_exec(std::slice::from_ref(&file)).expect("set");
+        let flags = rustix::io::fcntl_getfd(&file).expect("flags");
+        assert_eq!(flags, FdFlags::CLOEXEC);
+        assert!(own_program().expect("a path").is_file());
+        const { assert!(!ADOPTS_ORPHANS) };
+        adopt_orphans().expect("nothing to do");
+        assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
+    }
+}
