@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// What was kept of a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Captured {
     /// How many bytes are kept at each end.
     half: usize,

@@ -13,6 +13,7 @@ mod wire;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
+use std::mem;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -22,12 +23,14 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::captured::Captured;
 
 pub(crate) use nursery::{is_asked_for as is_nursery, main as nursery};
+use pool::Keeper;
 pub(crate) use pool::Keepers;
 use wire::{Order, Report};
 
@@ -128,60 +131,119 @@ async fn attempt(
             "an argument has a NUL byte, which no argument can hold",
         ));
     }
+    let keeper = keepers.keeper(place).await?;
     let (stdout, stdout_end) = io::pipe()?;
     let (stderr, stderr_end) = io::pipe()?;
     let (stdin_end, stdin) = match invocation.stdin {
         Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
         None => (None, None),
     };
-    let mut keeper = keepers.keeper(place).await?;
+    let mut running = Running {
+        keeper: Some(keeper),
+        stdout: Stream::new(stdout, invocation.max_output)?,
+        stderr: Stream::new(stderr, invocation.max_output / STDERR_SHARE)?,
+    };
     let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
     files.extend(stdin_end.as_ref().map(AsFd::as_fd));
-    keeper.order(&order.encode()?, &files).await?;
+    if let Some(keeper) = &mut running.keeper {
+        keeper.order(&order.encode()?, &files).await?;
+    }
     // The other ends are the command's alone.
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));
 
-    let mut stdout = Stream::new(stdout, invocation.max_output)?;
-    let mut stderr = Stream::new(stderr, invocation.max_output / STDERR_SHARE)?;
-    let finish = async {
-        let mut exchange = pin!(async {
-            tokio::join!(
-                write(stdin, invocation.stdin),
-                stdout.read_to_end(),
-                stderr.read_to_end()
-            )
-        });
-        tokio::select! {
-            _ = &mut exchange => keeper.report().await,
-            report = keeper.report() => {
-                let _ = timeout(LINGER, &mut exchange).await;
-                report
-            }
-        }
-    };
-    let end = if let Ok(report) = timeout(invocation.timeout, finish).await {
+    let feed = write(stdin, invocation.stdin);
+    let end = if let Ok(report) = timeout(invocation.timeout, running.finish(feed)).await {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {
-                if is_clean {
-                    keeper.release();
-                }
+                running.accept(is_clean);
                 End::Exited(ExitStatus::from_raw(status))
             }
         }
     } else {
-        // A task of its own, because it is to go on when nobody waits for it any more.
-        let stop = tokio::spawn(keeper.stop());
-        let last_words = async { tokio::join!(stop, stdout.read_to_end(), stderr.read_to_end()) };
-        let _ = timeout(LAST_WORDS, last_words).await;
+        running.stop().await;
         End::TimedOut(invocation.timeout)
     };
     Ok(Outcome {
-        stdout: stdout.captured,
-        stderr: stderr.captured,
+        stdout: mem::take(&mut running.stdout.captured),
+        stderr: mem::take(&mut running.stderr.captured),
         end,
     })
+}
+
+/// A command that runs. Dropping it ends the command and all that it started.
+struct Running<'a> {
+    /// Nothing when the command has ended.
+    keeper: Option<Keeper<'a>>,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+impl Running<'_> {
+    /// Waits for the command's end and its output.
+    async fn finish(&mut self, feed: impl Future<Output = ()>) -> io::Result<Report> {
+        let Some(keeper) = &self.keeper else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let output = async {
+            tokio::join!(feed, self.stdout.read_to_end(), self.stderr.read_to_end());
+        };
+        let mut output = pin!(output);
+        tokio::select! {
+            () = &mut output => keeper.report().await,
+            report = keeper.report() => {
+                let _ = timeout(LINGER, output).await;
+                report
+            }
+        }
+    }
+
+    /// The command has ended by itself.
+    fn accept(&mut self, is_clean: bool) {
+        if let Some(keeper) = self.keeper.take() {
+            if is_clean {
+                keeper.release();
+            } else {
+                keeper.accept();
+                tokio::spawn(keeper.stop());
+            }
+        }
+    }
+
+    /// Ends the command and waits for its last words.
+    async fn stop(&mut self) {
+        if let Some(keeper) = self.keeper.take() {
+            // A task of its own, because it is to go on when nobody waits for it any more.
+            let stop = tokio::spawn(keeper.stop());
+            let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
+            let last_words =
+                async { tokio::join!(stop, stdout.read_to_end(), stderr.read_to_end()) };
+            let _ = timeout(LAST_WORDS, last_words).await;
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // Without a runtime the server is about to end; letting go of the keeper is enough.
+        if let Some(keeper) = self.keeper.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let (mut stdout, mut stderr) =
+                (mem::take(&mut self.stdout), mem::take(&mut self.stderr));
+            let stop = keeper.stop();
+            // It is read meanwhile, so that it does not die of a closed pipe as it cleans up.
+            runtime.spawn(async move {
+                let output = async { tokio::join!(stdout.read_to_end(), stderr.read_to_end()) };
+                tokio::pin!(stop);
+                tokio::select! {
+                    () = &mut stop => {}
+                    _ = output => stop.await,
+                }
+            });
+        }
+    }
 }
 
 /// The system says only "not found"; the caller wants to know what.
@@ -232,6 +294,7 @@ async fn write(stdin: Option<PipeWriter>, text: Option<&str>) {
 }
 
 /// One of the streams that a command writes.
+#[derive(Default)]
 struct Stream {
     /// Nothing when the other end was closed.
     pipe: Option<pipe::Receiver>,

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -386,22 +386,39 @@ pub fn path_with(program: &str) -> std::ffi::OsString {
 /// How many processes have these words as their command line.
 #[must_use]
 pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
+    pids(words).len()
+}
+
+/// The processes that have these words as their command line.
+#[must_use]
+pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
     let wanted: Vec<u8> = words
         .iter()
         .flat_map(|word| [word.as_ref().as_encoded_bytes(), &[0]].concat())
         .collect();
     let Ok(entries) = fs::read_dir("/proc") else {
-        return 0;
+        return Vec::new();
     };
     entries
-        .filter_map(Result::ok)
-        .filter(|entry| {
-            let mut line = Vec::new();
-            fs::File::open(entry.path().join("cmdline"))
-                .and_then(|mut file| file.read_to_end(&mut line))
-                .is_ok_and(|_| line == wanted)
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let process = path.file_name()?.to_str()?.parse().ok()?;
+            let line = fs::read(path.join("cmdline")).ok()?;
+            (line == wanted).then_some(process)
         })
-        .count()
+        .collect()
+}
+
+/// Sends a signal, named as `kill` names it.
+///
+/// # Panics
+/// It cannot be sent.
+pub fn kill(signal: &str, process: u32) {
+    let mut command = Command::new("kill");
+    let status = command
+        .args([format!("-{signal}"), process.to_string()])
+        .status();
+    assert!(status.expect("it runs").success(), "{process}");
 }
 
 /// The command that starts the server of the fixtures, ready for more arguments.

@@ -2,7 +2,7 @@
 //! starts. It is the parent of the command and of every orphan among the command's descendants, so
 //! nothing gets away, and it goes on when the server dies, so nothing stays behind.
 
-use std::io::{self, PipeReader, Write};
+use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getsid, kill_process, kill_process_group, test_kill_process_group,
-    wait, waitpid,
+    Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group,
+    test_kill_process_group, wait, waitpid,
 };
 
 use super::platform;
@@ -22,6 +22,9 @@ use super::wire::{Order, Report};
 
 /// How long processes have to end by themselves when they are asked to.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// How long processes take that follow at once.
+const A_MOMENT: Duration = Duration::from_millis(5);
 
 /// How long to wait between two looks for processes that were born while others were killed.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -86,27 +89,32 @@ fn report(mut socket: &UnixStream, report: Report) {
 
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
 fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid) -> bool {
+    let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
     let watch = platform::watch(leader);
     let ended = watch
         .as_ref()
         .ok()
         .and_then(|watch| wait_for_end(leash, leader, watch).ok()?);
-    let Some(status) = ended else {
-        let status = Tree::new(leader, Scope::Everything).end();
-        let is_clean = false;
-        report(socket, Report::Ended { status, is_clean });
-        return is_clean;
-    };
-    let own_session = getsid(None).map_or(Scope::Everything, Scope::Session);
-    let mut rest = Tree::new(leader, own_session);
-    let is_clean = !rest.has_children() && !rest.has_group();
+    let is_clean = ended.is_some() && !tree.has_children() && !tree.has_group();
+    let status = ended.unwrap_or_else(|| tree.end(Scope::Everything));
     report(socket, Report::Ended { status, is_clean });
-    if !is_clean {
-        // The answer need not wait for this.
-        rest.end();
+    if ended.is_some() && !is_clean {
+        // The answer does not wait for this.
+        tree.end(if is_accepted(socket, leash) {
+            getsid(None).map_or(Scope::Everything, Scope::Session)
+        } else {
+            Scope::Everything
+        });
     }
     is_clean
+}
+
+/// Whether the server takes a command's end for a normal one. It does not when the call was
+/// cancelled meanwhile, or when the command ended because the server died.
+fn is_accepted(mut socket: &UnixStream, leash: &PipeReader) -> bool {
+    let ready = wait_for_either(leash, socket);
+    ready.is_ok_and(|ready| ready.other) && socket.read(&mut [0]).is_ok_and(|length| length == 1)
 }
 
 /// The command's status, or nothing if the server does not want to wait for it.
@@ -151,37 +159,43 @@ enum Scope {
 /// The processes of a command.
 struct Tree {
     leader: Pid,
-    scope: Scope,
     /// How the leader ended.
     status: Option<i32>,
 }
 
 impl Tree {
-    fn new(leader: Pid, scope: Scope) -> Self {
+    fn new(leader: Pid) -> Self {
         Self {
             leader,
-            scope,
             status: None,
         }
     }
 
-    /// Ends them: they are asked, and after a while killed. Returns the leader's status.
-    fn end(&mut self) -> i32 {
+    /// Ends them: they are asked, each once, and after a while killed. Returns the leader's status.
+    fn end(&mut self, scope: Scope) -> i32 {
         // One that was stopped cannot hear unless it goes on.
         const ASK: &[Signal] = &[Signal::TERM, Signal::CONT];
-        // Mostly that is all, and no need to look for others.
-        if self.scope == Scope::Everything {
+        if scope == Scope::Everything || self.has_group() {
             signal_group(self.leader, ASK);
         }
-        if self.is_gone_within(LOOK_AGAIN / 4) {
+        // Mostly that is all, and there is no need to look for others.
+        if self.is_gone_within(A_MOMENT, scope) {
             return self.status();
         }
-        self.signal(ASK);
-        if !self.is_gone_within(GRACE) {
+        let mut others = members(scope);
+        if scope == Scope::Everything {
+            // What the group has started since, it needs to clean up.
+            others.retain(|&other| getpgid(Some(other)) != Ok(self.leader));
+        }
+        signal_each(&others, ASK);
+        if !self.is_gone_within(GRACE, scope) {
             let start = Instant::now();
             while start.elapsed() < GIVE_UP {
-                self.signal(&[Signal::KILL]);
-                if self.is_gone_within(LOOK_AGAIN) {
+                signal_each(&members(scope), &[Signal::KILL]);
+                if self.has_group() {
+                    signal_group(self.leader, &[Signal::KILL]);
+                }
+                if self.is_gone_within(LOOK_AGAIN, scope) {
                     break;
                 }
             }
@@ -193,10 +207,10 @@ impl Tree {
         self.status.unwrap_or(Signal::KILL.as_raw())
     }
 
-    fn is_gone_within(&mut self, time: Duration) -> bool {
+    fn is_gone_within(&mut self, time: Duration, scope: Scope) -> bool {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
-        while self.is_there() {
+        while self.is_there(scope) {
             if start.elapsed() >= time {
                 return false;
             }
@@ -206,12 +220,12 @@ impl Tree {
         true
     }
 
-    fn is_there(&mut self) -> bool {
+    fn is_there(&mut self, scope: Scope) -> bool {
         let has_children = self.has_children();
         self.has_group()
-            || match self.scope {
+            || match scope {
                 Scope::Everything => has_children,
-                Scope::Session(_) => has_children && !self.members().is_empty(),
+                Scope::Session(_) => has_children && !members(scope).is_empty(),
             }
     }
 
@@ -233,32 +247,27 @@ impl Tree {
     fn has_group(&self) -> bool {
         !platform::ADOPTS_ORPHANS && test_kill_process_group(self.leader).is_ok()
     }
+}
 
-    fn members(&self) -> Vec<Pid> {
-        let mut members = platform::descendants().unwrap_or_default();
-        if let Scope::Session(session) = self.scope {
-            members.retain(|&member| getsid(Some(member)) == Ok(session));
-        }
-        members
+fn members(scope: Scope) -> Vec<Pid> {
+    let mut members = platform::descendants().unwrap_or_default();
+    if let Scope::Session(session) = scope {
+        members.retain(|&member| getsid(Some(member)) == Ok(session));
     }
+    members
+}
 
-    fn signal(&self, signals: &[Signal]) {
-        let members = self.members();
-        for &signal in signals {
+fn signal_each(processes: &[Pid], signals: &[Signal]) {
+    for &signal in signals {
+        for &process in processes {
             // What is gone meanwhile needs none.
-            for &member in &members {
-                let _ = kill_process(member, signal);
-            }
-        }
-        if self.has_group() {
-            signal_group(self.leader, signals);
+            let _ = kill_process(process, signal);
         }
     }
 }
 
 fn signal_group(leader: Pid, signals: &[Signal]) {
     for &signal in signals {
-        // What is gone meanwhile needs none.
         let _ = kill_process_group(leader, signal);
     }
 }

@@ -12,7 +12,6 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
-use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -26,7 +25,7 @@ const OWN_VARIABLES: &str = "CLIMAX_";
 const MOST_IDLE: usize = 16;
 
 /// A call needs a line and up to three pipes, and the server a few files for itself.
-const FILES_OF_A_CALL: u64 = 5;
+const FILES_OF_A_CALL: u64 = 2 + 3 * 2;
 const FILES_OF_THE_SERVER: u64 = 64;
 
 /// How long a keeper that was told to end its command is waited for.
@@ -67,8 +66,8 @@ impl Keepers {
     pub(super) async fn keeper(&self, place: OwnedSemaphorePermit) -> io::Result<Keeper<'_>> {
         let keeper = |line| Keeper {
             pool: self,
-            line: Some(line),
-            place: Some(place),
+            line,
+            place,
         };
         loop {
             let idle = lock(&self.idle).pop();
@@ -160,32 +159,25 @@ impl Keepers {
     }
 }
 
-/// One keeper. Dropping it ends what it runs.
+/// One keeper. Letting go of it ends what it runs.
 pub(super) struct Keeper<'a> {
     pool: &'a Keepers,
-    /// Taken when it goes.
-    line: Option<Line>,
-    place: Option<OwnedSemaphorePermit>,
+    line: Line,
+    place: OwnedSemaphorePermit,
 }
 
 impl Keeper<'_> {
-    fn socket(&mut self) -> io::Result<&mut UnixStream> {
-        let line = self.line.as_mut();
-        line.map(|line| &mut line.socket)
-            .ok_or_else(|| io::ErrorKind::NotConnected.into())
-    }
-
     /// Sends an order, with the files for it.
     pub(super) async fn order(&mut self, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let socket = self.socket()?;
+        let socket = &mut self.line.socket;
         let send = || send_with_files(&*socket, bytes, files);
         let length = socket.async_io(Interest::WRITABLE, send).await?;
         socket.write_all(&bytes[length..]).await
     }
 
     /// Waits for the report. It may be asked again when it was interrupted.
-    pub(super) async fn report(&mut self) -> io::Result<Report> {
-        let socket = self.socket()?;
+    pub(super) async fn report(&self) -> io::Result<Report> {
+        let socket = &self.line.socket;
         loop {
             socket.readable().await?;
             let mut bytes = [0; REPORT];
@@ -199,35 +191,28 @@ impl Keeper<'_> {
         }
     }
 
-    /// Has it end what it runs. Returns when that is done, or hopeless.
-    pub(super) fn stop(&mut self) -> impl Future<Output = ()> + Send + 'static {
-        let (line, place) = (self.line.take(), self.place.take());
+    /// Has it end all that it runs. Returns when that is done, or hopeless. The call's place is
+    /// free then.
+    pub(super) fn stop(self) -> impl Future<Output = ()> + Send + 'static {
+        let Self { line, place, .. } = self;
         async move {
-            if let Some(Line { socket, leash }) = line {
-                drop(leash);
-                let _ = timeout(PATIENCE, until_closed(&socket)).await;
-            }
-            // Free when the processes are gone.
+            drop(line.leash);
+            let _ = timeout(PATIENCE, until_closed(&line.socket)).await;
             drop(place);
         }
     }
 
+    /// Tells it that its command has ended as it should, so that a daemon may stay.
+    pub(super) fn accept(&self) {
+        // A word to a keeper that has died is lost, and needless.
+        let _ = self.line.socket.try_write(&[0]);
+    }
+
     /// Its command has ended and left nothing behind: it can have another one.
-    pub(super) fn release(mut self) {
+    pub(super) fn release(self) {
         let mut idle = lock(&self.pool.idle);
         if idle.len() < MOST_IDLE {
-            idle.extend(self.line.take());
-        }
-    }
-}
-
-impl Drop for Keeper<'_> {
-    fn drop(&mut self) {
-        // Without a runtime the server is about to end; letting go of the leash is enough.
-        if self.line.is_some()
-            && let Ok(runtime) = Handle::try_current()
-        {
-            runtime.spawn(self.stop());
+            idle.push(self.line);
         }
     }
 }

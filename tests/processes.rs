@@ -1,0 +1,364 @@
+//! Whatever a command starts is gone when its call is over, however it is over.
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use climax_tests::{Folder, Server, eventually, fixtures, kill, pids, processes};
+use serde_json::{Value, json};
+
+/// Processes of all kinds, each a `sleep` of its own length.
+struct Zoo {
+    script: String,
+    lengths: Vec<String>,
+}
+
+impl Zoo {
+    /// The number tells the zoos of one test run apart.
+    fn new(number: usize) -> Self {
+        let lengths: Vec<String> = (1..=7)
+            .map(|kind| format!("{}.0{kind}", 1000 + number))
+            .collect();
+        let [group, session, orphan, naked, deaf, stopped, last] = lengths.as_slice() else {
+            unreachable!("seven of them");
+        };
+        let script = format!(
+            "sleep {group} & \
+             setsid sleep {session} & \
+             (setsid sh -c 'sleep {orphan} & exit' &) ; \
+             (env -i setsid sh -c 'sleep {naked} & exit' &) ; \
+             (trap '' TERM; setsid sh -c 'sleep {deaf}; :') & \
+             sh -c 'sleep {stopped} & sleep 0.1; kill -STOP $! $$' & \
+             echo they all run; \
+             sleep {last}"
+        );
+        Self { script, lengths }
+    }
+
+    fn call(&self, tool: &str) -> Value {
+        let arguments = json!({"tool_name": tool, "args": {"script": self.script}});
+        json!({"name": "climax_call", "arguments": arguments})
+    }
+
+    fn alive(&self) -> usize {
+        self.lengths
+            .iter()
+            .map(|length| processes(&["sleep", length]))
+            .sum()
+    }
+
+    fn is_complete(&self) {
+        eventually("all animals are there", || {
+            self.alive() == self.lengths.len()
+        });
+    }
+
+    fn is_empty(&self) {
+        eventually("no animal is left", || self.alive() == 0);
+    }
+}
+
+fn script(tool: &str, script: &str) -> Value {
+    json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
+}
+
+/// The processes that descend from one, with the letter of their state.
+fn descendants(ancestor: u32) -> HashMap<u32, char> {
+    let mut rows = Vec::new();
+    for entry in fs::read_dir("/proc")
+        .expect("a table")
+        .filter_map(Result::ok)
+    {
+        if let Ok(stat) = fs::read_to_string(entry.path().join("stat"))
+            && let Some((before, after)) = stat.rsplit_once(") ")
+            && let Some((process, _)) = before.split_once(' ')
+        {
+            let mut fields = after.split(' ');
+            let state = fields.next().and_then(|state| state.chars().next());
+            let parent = fields.next().and_then(|parent| parent.parse::<u32>().ok());
+            rows.push((process.parse::<u32>().expect("a number"), parent, state));
+        }
+    }
+    let mut found = HashMap::new();
+    let mut parents = vec![ancestor];
+    while let Some(parent) = parents.pop() {
+        for (process, _, state) in rows.iter().filter(|row| row.1 == Some(parent)) {
+            found.insert(*process, state.unwrap_or('?'));
+            parents.push(*process);
+        }
+    }
+    found
+}
+
+/// Whether a process has ended. When nobody is left to wait for it, the first process of all does
+/// in its own time.
+fn is_gone(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}
+
+fn open_files(process: u32) -> usize {
+    fs::read_dir(format!("/proc/{process}/fd"))
+        .expect("a process")
+        .count()
+}
+
+#[test]
+fn a_timeout_ends_every_process_that_the_call_started() {
+    let mut server = Server::start(&mut fixtures!());
+    let zoo = Zoo::new(0);
+    let answer = server.call("shell_brief", &json!({"script": zoo.script}));
+    assert_eq!(
+        answer.text,
+        "they all run\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]"
+    );
+    assert!(answer.is_error);
+    zoo.is_empty();
+}
+
+#[test]
+fn a_cancellation_ends_every_process_of_its_call_and_none_of_another() {
+    let mut server = Server::start(&mut fixtures!());
+    let (first, second) = (Zoo::new(1), Zoo::new(2));
+    let cancelled = server.send("tools/call", &first.call("shell_run"));
+    let other = server.send("tools/call", &second.call("shell_run"));
+    first.is_complete();
+    second.is_complete();
+    server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
+    first.is_empty();
+    second.is_complete();
+    server.notify("notifications/cancelled", &json!({"requestId": other}));
+    second.is_empty();
+    // The server goes on.
+    assert_eq!(
+        server.call("shell_run", &json!({"script": "echo on"})).text,
+        "on"
+    );
+}
+
+#[test]
+fn the_end_of_input_ends_every_process_and_the_server() {
+    let mut server = Server::start(&mut fixtures!());
+    let zoo = Zoo::new(3);
+    server.send("tools/call", &zoo.call("shell_run"));
+    zoo.is_complete();
+    let (status, _) = server.close();
+    assert!(status.success(), "{status}");
+    assert_eq!(zoo.alive(), 0, "they are gone before the server is");
+}
+
+#[test]
+fn a_signal_ends_every_process_and_the_server() {
+    for (number, signal) in [(4, "TERM"), (5, "INT"), (6, "HUP")] {
+        let mut server = Server::start(&mut fixtures!());
+        let zoo = Zoo::new(number);
+        server.send("tools/call", &zoo.call("shell_run"));
+        zoo.is_complete();
+        kill(signal, server.id());
+        let status = server.wait();
+        assert!(status.success(), "{signal}: {status}");
+        assert_eq!(
+            zoo.alive(),
+            0,
+            "{signal}: they are gone before the server is"
+        );
+    }
+}
+
+#[test]
+fn even_when_the_server_is_killed_nothing_is_left() {
+    let mut server = Server::start(&mut fixtures!());
+    let zoo = Zoo::new(7);
+    server.send("tools/call", &zoo.call("shell_run"));
+    zoo.is_complete();
+    let helpers = descendants(server.id());
+    kill("KILL", server.id());
+    server.wait();
+    zoo.is_empty();
+    eventually("the helpers are gone", || {
+        helpers.keys().all(|&helper| is_gone(helper))
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_while_it_starts_a_command_leaves_nothing() {
+    for milliseconds in 0..20 {
+        let mut server = Server::start(&mut fixtures!());
+        let zoo = Zoo::new(20 + usize::try_from(milliseconds).expect("few"));
+        server.send("tools/call", &zoo.call("shell_run"));
+        // Not to wait for something, but to meet every moment of a start.
+        thread::sleep(Duration::from_millis(milliseconds));
+        let helpers = descendants(server.id());
+        kill("KILL", server.id());
+        server.wait();
+        eventually("the helpers are gone", || {
+            helpers.keys().all(|&helper| is_gone(helper))
+        });
+        zoo.is_empty();
+    }
+}
+
+#[test]
+fn a_command_is_asked_before_it_is_killed_and_its_last_words_count() {
+    let mut server = Server::start(&mut fixtures!());
+    let polite = "trap 'echo cleaned up; exit 3' TERM; echo begun; while :; do sleep 0.01; done";
+    let answer = server.call("shell_brief", &json!({"script": polite}));
+    assert!(
+        answer.text.starts_with("begun\ncleaned up\n\n[stderr]\n"),
+        "{}",
+        answer.text
+    );
+    let folder = Folder::new();
+    let file = folder.path().join("cleaned");
+    let script_text = format!(
+        "trap 'touch {}; exit' TERM; echo $$; while :; do sleep 0.01; done",
+        file.display()
+    );
+    let id = server.send("tools/call", &script("shell_run", &script_text));
+    eventually("it runs", || !pids(&["sh", "-c", &script_text]).is_empty());
+    // The trap is set a moment after that.
+    eventually("its loop runs", || processes(&["sleep", "0.01"]) > 0);
+    server.notify("notifications/cancelled", &json!({"requestId": id}));
+    eventually("it cleaned up", || file.exists());
+}
+
+#[test]
+fn the_answer_comes_at_the_timeout_whatever_holds_the_output() {
+    let mut server = Server::start(&mut fixtures!());
+    for script in [
+        // A grandchild in a session of its own holds it open.
+        "echo so far; setsid sleep 1101 & sleep 1102",
+        // It is closed already.
+        "echo so far; exec >&- 2>&-; sleep 1103",
+        // One that cannot be asked.
+        "echo so far; trap '' TERM; while :; do sleep 1104; done",
+    ] {
+        let answer = server.call("shell_brief", &json!({"script": script}));
+        let expected = "so far\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]";
+        assert_eq!(answer.text, expected, "{script}");
+    }
+    for length in ["1101", "1102", "1103", "1104"] {
+        eventually("nothing is left", || processes(&["sleep", length]) == 0);
+    }
+}
+
+#[test]
+fn after_a_normal_end_the_background_goes_and_a_daemon_stays() {
+    let mut server = Server::start(&mut fixtures!());
+    let script = "sleep 1111 & (trap '' TERM; sleep 1112) & setsid sleep 1113 & echo done";
+    let answer = server.call("shell_run", &json!({"script": script}));
+    assert_eq!((answer.text.as_str(), answer.is_error), ("done", false));
+    eventually("the background is gone", || {
+        processes(&["sleep", "1111"]) + processes(&["sleep", "1112"]) == 0
+    });
+    assert_eq!(
+        server.call("shell_run", &json!({"script": "echo on"})).text,
+        "on"
+    );
+    let (status, _) = server.close();
+    assert!(status.success());
+    let daemon = pids(&["sleep", "1113"]);
+    assert_eq!(daemon.len(), 1, "it outlives the server too");
+    kill("TERM", daemon[0]);
+}
+
+#[test]
+fn commands_have_no_terminal_to_ask_for_a_password() {
+    let mut server = Server::start(&mut fixtures!());
+    let script = "(exec </dev/tty) 2>/dev/null && echo asks || echo cannot ask";
+    assert_eq!(
+        server.call("shell_run", &json!({"script": script})).text,
+        "cannot ask"
+    );
+}
+
+#[test]
+fn neither_processes_nor_files_pile_up() {
+    let mut server = Server::start(&mut fixtures!());
+    server.call("shell_run", &json!({"script": ":"}));
+    let files = open_files(server.id());
+    for round in 0..20 {
+        let ids: Vec<u64> = (0..100)
+            .map(|_| server.send("tools/call", &script("shell_run", ":")))
+            .collect();
+        ids.into_iter()
+            .for_each(|id| assert!(server.wait_for(id)["result"].is_object()));
+        let slow = if round % 2 == 0 {
+            "shell_brief"
+        } else {
+            "shell_run"
+        };
+        let ids: Vec<u64> = (0..10)
+            .map(|_| {
+                server.send(
+                    "tools/call",
+                    &script(slow, "sleep 1121 & setsid sleep 1121"),
+                )
+            })
+            .collect();
+        for id in ids {
+            if slow == "shell_brief" {
+                assert_eq!(server.wait_for(id)["result"]["isError"], true);
+            } else {
+                server.notify("notifications/cancelled", &json!({"requestId": id}));
+            }
+        }
+    }
+    eventually("nothing is left", || processes(&["sleep", "1121"]) == 0);
+    eventually("only idle helpers are left, and none is a zombie", || {
+        let helpers = descendants(server.id());
+        helpers.len() <= 17 && helpers.values().all(|&state| state == 'S')
+    });
+    // Each idle helper has a line of two files, the nursery one.
+    eventually("files are closed", || {
+        open_files(server.id()) <= files + 2 * 16
+    });
+}
+
+#[test]
+fn a_call_that_waited_for_its_place_has_all_of_its_time() {
+    let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
+    let first = server.send("tools/call", &script("shell_run", "sleep 1"));
+    let second = server.call("shell_brief", &json!({"script": "echo in time"}));
+    assert_eq!(second.text, "in time");
+    assert_eq!(server.wait_for(first)["result"]["isError"], false);
+}
+
+#[test]
+fn a_helper_that_dies_is_replaced() {
+    let mut server = Server::start(&mut fixtures!());
+    server.call("shell_run", &json!({"script": ":"}));
+    for helper in descendants(server.id()).into_keys() {
+        kill("KILL", helper);
+    }
+    eventually("the helpers are gone", || {
+        descendants(server.id()).values().all(|&state| state == 'Z')
+    });
+    assert_eq!(
+        server.call("shell_run", &json!({"script": "echo on"})).text,
+        "on"
+    );
+}
+
+#[test]
+fn many_calls_at_once_find_enough_files() {
+    // A usual limit of open files, which 256 calls at once exceed; commands keep it.
+    let server = fixtures!();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "ulimit -Sn 256; exec \"$0\""])
+        .arg(server.get_program())
+        .envs(
+            server
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    let mut server = Server::start(&mut command);
+    let ids: Vec<u64> = (0..256)
+        .map(|_| server.send("tools/call", &script("shell_run", "sleep 1; ulimit -n")))
+        .collect();
+    for id in ids {
+        assert_eq!(server.wait_for(id)["result"]["content"][0]["text"], "256");
+    }
+}
