@@ -19,7 +19,7 @@ use crate::log::{self, LogLevel};
 use crate::runner::{self, Keepers};
 use crate::selection::Selection;
 use crate::server::{Mode, Offer, Server};
-use crate::transport::Stdio;
+use crate::transport::{self, Stdio};
 
 const USAGE_ERROR: u8 = 2;
 
@@ -71,6 +71,9 @@ struct Run {
     /// How many bytes of a command's output are kept, and a sixteenth of it of its complaints
     #[arg(long, value_name = "BYTES", default_value = "1048576")]
     max_output: usize,
+    /// How many bytes a message of the client may have
+    #[arg(long, value_name = "BYTES", default_value = "16777216", value_parser = at_least_one)]
+    max_request: usize,
     /// Known from CLImax in Python, where configs are read at start.
     #[arg(long, hide = true, value_name = "FILE")]
     config: Vec<String>,
@@ -146,7 +149,7 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    runtime.block_on(async {
+    let result = runtime.block_on(async {
         let limits = Limits {
             places: Arc::new(Semaphore::new(run.max_concurrent)),
             keepers: Keepers::new(run.max_concurrent),
@@ -156,7 +159,11 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         // Whatever cancels this ends all running calls, and these take their commands with them.
         let stop = CancellationToken::new();
         stop_on_signal(&stop)?;
-        let transport = Stdio::new(offer.clone(), stop.clone());
+        let limits = transport::Limits {
+            max_request: run.max_request,
+            max_concurrent: run.max_concurrent,
+        };
+        let transport = Stdio::new(offer.clone(), stop.clone(), limits);
         let server = Server::new(offer.clone());
         let result = match rmcp::service::serve_server_with_ct(server, transport, stop).await {
             Ok(running) => running
@@ -172,7 +179,10 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         };
         offer.close().await;
         result
-    })
+    });
+    // A thread that still reads a terminal is not waited for.
+    runtime.shutdown_background();
+    result
 }
 
 /// A signal that asks the process to end is followed in order, not by sudden death.

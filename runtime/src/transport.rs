@@ -1,7 +1,14 @@
 //! Moves MCP messages over standard input and output, one a line.
 //!
-//! It stands below rmcp's service, in place of rmcp's own transport, for two reasons: the answer to
-//! `tools/list` is written from baked bytes, and input that is no message gets an answer.
+//! It stands below rmcp's service, in place of rmcp's own transport, for three reasons: the answer
+//! to `tools/list` is written from baked bytes, input that is no message gets an answer, and a
+//! client that sends too much has to wait.
+
+mod flow;
+mod lines;
+mod message_id;
+mod stdio;
+mod writer;
 
 use std::future::Future;
 use std::io;
@@ -10,135 +17,190 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
+    ServerJsonRpcMessage, ServerResult,
 };
-use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
+use rmcp::transport::Transport;
+use serde::Serialize;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::meta_tools;
 use crate::server::Offer;
-
-/// The longest message that is taken.
-const LONGEST_LINE: usize = 16 * 1024 * 1024;
+use flow::{Flow, Kind, Verdict};
+use lines::{Line, Lines};
+use message_id::IdFinder;
+use writer::Writer;
 
 /// How long answers are still written after the end of input.
-const LAST_ANSWERS: Duration = Duration::from_millis(300);
+const LAST_ANSWERS: Duration = Duration::from_millis(200);
 
-const PARSE_ERROR: (i32, &str) = (-32700, "Parse error: the line is not valid JSON");
-const INVALID_REQUEST: (i32, &str) = (-32600, "Invalid request: not a JSON-RPC message");
-const TOO_LONG: (i32, &str) = (-32600, "Invalid request: the message is over 16 MiB");
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
     offer: Arc<Offer>,
     /// Ends everything that still runs when there is no client any more.
     stop: CancellationToken,
-    reader: BufReader<StdioReader>,
-    /// What was read of the current line. It is kept here, because rmcp may drop the future that
-    /// reads and ask again.
-    line: Vec<u8>,
+    lines: Lines,
+    max_request: usize,
     /// Whether the session has begun. What is no request before that has nothing to be about, and
     /// rmcp would take it for a reason to leave.
     is_open: bool,
-    /// Whether the rest of the current line is to be skipped.
-    skipping: bool,
-    writer: Arc<Mutex<StdioWriter>>,
+    /// Whether there is no more input.
+    is_at_end: bool,
+    flow: Arc<Flow>,
+    /// What is to be said about a line that was no message. It is kept here, because rmcp may drop
+    /// the future that says it and ask again.
+    complaint: Option<Vec<u8>>,
+    /// Taken when the session ends.
+    writer: Option<Writer>,
+}
+
+/// How much a client may ask for.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The most bytes of one message.
+    pub(crate) max_request: usize,
+    /// How many commands run at the same time.
+    pub(crate) max_concurrent: usize,
 }
 
 impl Stdio {
     /// Takes over the process's standard input and output.
-    pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken) -> Self {
-        let (reader, writer) = stdio_pipes();
+    pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken, limits: Limits) -> Self {
+        let flow = Arc::new(Flow::new(limits.max_concurrent));
+        let writer = Writer::new(stdio::output(), flow.clone(), stop.clone());
         Self {
             offer,
             stop,
-            reader: BufReader::new(reader),
-            line: Vec::new(),
+            lines: Lines::new(stdio::input(), limits.max_request),
+            max_request: limits.max_request,
             is_open: false,
-            skipping: false,
-            writer: Arc::new(Mutex::new(writer)),
+            is_at_end: false,
+            flow,
+            complaint: None,
+            writer: Some(writer),
         }
     }
 
-    /// Reads on until `line` is a whole line, or says why it cannot be.
-    async fn read_line(&mut self) -> io::Result<Line> {
+    /// The next message that rmcp may have, or nothing when there is no more.
+    async fn next_message(&mut self) -> io::Result<Option<ClientJsonRpcMessage>> {
         loop {
-            let available = self.reader.fill_buf().await?;
-            if available.is_empty() {
-                // The last line may do without its end.
-                let is_last = !self.line.is_empty() && !self.skipping;
-                return Ok(if is_last { Line::Whole } else { Line::End });
+            self.say_complaint().await;
+            if let Some(line) = self.flow.next_parked() {
+                if let Parsed::Message(message) = parse(line.trim_ascii()) {
+                    return Ok(Some(*message));
+                }
+                continue;
             }
-            let newline = memchr::memchr(b'\n', available);
-            let length = newline.map_or(available.len(), |newline| newline + 1);
-            let too_long = self.line.len() + length > LONGEST_LINE;
-            if !self.skipping && !too_long {
-                self.line.extend_from_slice(&available[..length]);
+            if self.is_at_end && !self.flow.has_parked() {
+                return Ok(None);
             }
-            self.reader.consume(length);
-            let was_skipping = self.skipping;
-            self.skipping = (was_skipping || too_long) && newline.is_none();
-            if too_long && !was_skipping {
-                self.line = Vec::new();
-                return Ok(Line::TooLong);
-            }
-            if newline.is_some() && !was_skipping {
-                return Ok(Line::Whole);
+            let may_read = !self.is_at_end && self.flow.has_room();
+            tokio::select! {
+                () = self.flow.freed() => {}
+                line = self.lines.next(), if may_read => match line? {
+                    Line::Whole(mut line) => {
+                        let message = self.take(&mut line);
+                        self.lines.recycle(line);
+                        if message.is_some() {
+                            return Ok(message);
+                        }
+                    }
+                    Line::TooLong(id) => {
+                        let limit = self.max_request;
+                        let message = format!("Invalid request: the message is over {limit} bytes");
+                        self.complain(&id, INVALID_REQUEST, &message);
+                    }
+                    Line::End => self.end(),
+                }
             }
         }
+    }
+
+    /// The message in a line, if it is one that rmcp may have now.
+    fn take(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
+        let message = match parse(line.trim_ascii()) {
+            Parsed::Message(message) => *message,
+            Parsed::Nothing => return None,
+            Parsed::Malformed(id, code, message) => {
+                self.complain(&id, code, message);
+                return None;
+            }
+        };
+        self.is_open |= opens(&message);
+        let may_go = match &message {
+            JsonRpcMessage::Request(request) => {
+                match self.flow.admit(&request.id, kind(&request.request), line) {
+                    Verdict::Go => true,
+                    Verdict::Parked => false,
+                    Verdict::Duplicate => {
+                        let message =
+                            "Invalid request: another request with this id is not answered yet";
+                        self.complain(&request.id, INVALID_REQUEST, message);
+                        false
+                    }
+                }
+            }
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    let id = cancelled.params.request_id.as_ref();
+                    self.is_open && !id.is_some_and(|id| self.flow.cancel(id))
+                }
+                _ => self.is_open,
+            },
+            _ => self.is_open,
+        };
+        may_go.then_some(message)
     }
 
     /// Says that a line was no message.
-    async fn complain(&self, id: &Value, (code, message): (i32, &str)) -> io::Result<()> {
+    fn complain(&mut self, id: &impl Serialize, code: i32, message: &str) {
         let error = serde_json::json!({
             "jsonrpc": "2.0",
             "id": id,
             "error": {"code": code, "message": message},
         });
-        write_line(&self.writer, error.to_string().into_bytes()).await
+        self.complaint = Some(error.to_string().into_bytes());
     }
 
-    async fn next_message(&mut self) -> io::Result<Option<ClientJsonRpcMessage>> {
-        loop {
-            match self.read_line().await? {
-                Line::End => return Ok(None),
-                Line::TooLong => self.complain(&Value::Null, TOO_LONG).await?,
-                Line::Whole => {
-                    let parsed = parse(self.line.trim_ascii());
-                    self.line.clear();
-                    match parsed {
-                        Parsed::Message(message) => {
-                            self.is_open |= opens(&message);
-                            if self.is_open || matches!(*message, JsonRpcMessage::Request(_)) {
-                                return Ok(Some(*message));
-                            }
-                        }
-                        Parsed::Nothing => {}
-                        Parsed::Malformed(id, error) => self.complain(&id, error).await?,
-                    }
-                }
-            }
+    /// One is said before another can come up.
+    async fn say_complaint(&mut self) {
+        if self.complaint.is_some()
+            && let Some(writer) = &self.writer
+            && let Ok(permit) = writer.queue.reserve().await
+            && let Some(bytes) = self.complaint.take()
+        {
+            permit.send(writer::Line {
+                bytes,
+                answers: None,
+            });
         }
     }
-}
 
-enum Line {
-    Whole,
-    TooLong,
-    End,
+    /// What is nearly done is still answered; the rest has nobody to wait for it.
+    fn end(&mut self) {
+        self.is_at_end = true;
+        let stop = self.stop.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(LAST_ANSWERS).await;
+            stop.cancel();
+        });
+    }
 }
 
 enum Parsed {
     Message(Box<ClientJsonRpcMessage>),
     /// Nothing to answer: an empty line, or a notification that nobody knows.
     Nothing,
-    Malformed(Value, (i32, &'static str)),
+    Malformed(Value, i32, &'static str),
 }
 
 fn parse(line: &[u8]) -> Parsed {
+    const NO_JSON: &str = "Parse error: the line is not valid JSON";
+    const NO_MESSAGE: &str = "Invalid request: not a JSON-RPC message";
     if line.is_empty() {
         return Parsed::Nothing;
     }
@@ -146,14 +208,28 @@ fn parse(line: &[u8]) -> Parsed {
         return Parsed::Message(Box::new(message));
     }
     match serde_json::from_slice::<Value>(line) {
-        Err(_) => Parsed::Malformed(readable_id(line), PARSE_ERROR),
+        Err(_) => {
+            let mut finder = IdFinder::default();
+            finder.push(line);
+            Parsed::Malformed(finder.id(), PARSE_ERROR, NO_JSON)
+        }
         Ok(value) => match value.get("id") {
             Some(id) if id.is_string() || id.is_number() => {
-                Parsed::Malformed(id.clone(), INVALID_REQUEST)
+                Parsed::Malformed(id.clone(), INVALID_REQUEST, NO_MESSAGE)
             }
             None if value.get("method").is_some_and(Value::is_string) => Parsed::Nothing,
-            _ => Parsed::Malformed(Value::Null, INVALID_REQUEST),
+            _ => Parsed::Malformed(Value::Null, INVALID_REQUEST, NO_MESSAGE),
         },
+    }
+}
+
+/// Searches take no time, so they do not wait for commands.
+fn kind(request: &ClientRequest) -> Kind {
+    match request {
+        ClientRequest::CallToolRequest(call) if call.params.name != meta_tools::SEARCH => {
+            Kind::Call
+        }
+        _ => Kind::Other,
     }
 }
 
@@ -167,16 +243,6 @@ fn opens(message: &ClientJsonRpcMessage) -> bool {
         },
         _ => false,
     }
-}
-
-/// The id of a request of which something else cannot be held: a number out of range, half a
-/// surrogate pair, nesting without end. What is passed over is not evaluated.
-fn readable_id(line: &[u8]) -> Value {
-    #[derive(serde::Deserialize)]
-    struct Request {
-        id: Value,
-    }
-    serde_json::from_slice(line).map_or(Value::Null, |request: Request| request.id)
 }
 
 /// The bytes of a message.
@@ -197,13 +263,6 @@ fn encode(offer: &Offer, message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> 
     Ok([before, br#""tools":"#, tools, after].concat())
 }
 
-async fn write_line(writer: &Mutex<StdioWriter>, mut bytes: Vec<u8>) -> io::Result<()> {
-    bytes.push(b'\n');
-    let mut writer = writer.lock().await;
-    writer.write_all(&bytes).await?;
-    writer.flush().await
-}
-
 impl Transport<RoleServer> for Stdio {
     type Error = io::Error;
 
@@ -211,28 +270,38 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let writer = self.writer.clone();
+        let queue = self.writer.as_ref().map(|writer| writer.queue.clone());
         let bytes = encode(&self.offer, &message);
-        async move { write_line(&writer, bytes?).await }
+        let answers = match message {
+            JsonRpcMessage::Response(response) => Some(response.id),
+            JsonRpcMessage::Error(error) => error.id,
+            _ => None,
+        };
+        async move {
+            let bytes = bytes?;
+            let line = writer::Line { bytes, answers };
+            match queue {
+                Some(queue) if queue.send(line).await.is_ok() => Ok(()),
+                _ => Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let message = self.next_message().await.unwrap_or_else(|error| {
-            tracing::error!("standard input or output failed: {error}");
-            None
-        });
-        if message.is_none() {
-            // What is nearly done is still answered; the rest has nobody to wait for it.
-            let stop = self.stop.clone();
-            tokio::spawn(async move {
-                tokio::time::sleep(LAST_ANSWERS).await;
-                stop.cancel();
-            });
+        match self.next_message().await {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::error!("standard input or output failed: {error}");
+                self.end();
+                None
+            }
         }
-        message
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.writer.lock().await.shutdown().await
+        if let Some(writer) = self.writer.take() {
+            writer.close().await;
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,72 @@
+//! Standard input and output as streams that do not block, whatever a client gives us for them.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream as BlockingStream;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+
+/// Where requests come from.
+pub(super) type Input = Box<dyn AsyncRead + Send + Sync + Unpin>;
+
+/// Where answers go.
+pub(super) type Output = Box<dyn AsyncWrite + Send + Sync + Unpin>;
+
+/// Standard input. Pipes and socket pairs, one of which clients use, are read by the event loop;
+/// anything else, such as a file or a terminal, by a thread.
+pub(super) fn input() -> Input {
+    let opened = open(&io::stdin()).and_then(|kind| match kind {
+        Kind::Pipe(file) => Ok(Box::new(pipe::Receiver::from_owned_fd(file)?) as Input),
+        Kind::Socket(socket) => Ok(Box::new(socket)),
+        Kind::Other => Err(io::ErrorKind::Unsupported.into()),
+    });
+    opened.unwrap_or_else(|_| Box::new(tokio::io::stdin()))
+}
+
+/// Standard output, likewise.
+pub(super) fn output() -> Output {
+    let opened = open(&io::stdout()).and_then(|kind| match kind {
+        Kind::Pipe(file) => Ok(Box::new(pipe::Sender::from_owned_fd(file)?) as Output),
+        Kind::Socket(socket) => Ok(Box::new(socket)),
+        Kind::Other => Err(io::ErrorKind::Unsupported.into()),
+    });
+    opened.unwrap_or_else(|_| Box::new(tokio::io::stdout()))
+}
+
+enum Kind {
+    Pipe(OwnedFd),
+    Socket(UnixStream),
+    Other,
+}
+
+fn open(stream: &(impl AsFd + AsRawFd)) -> io::Result<Kind> {
+    let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    let file_type = file.metadata()?.file_type();
+    if file_type.is_fifo() {
+        return Ok(Kind::Pipe(reopened(stream).unwrap_or(file).into()));
+    }
+    if file_type.is_socket() {
+        let socket = BlockingStream::from(OwnedFd::from(file));
+        // It may be a socket of another family.
+        socket.local_addr()?;
+        socket.set_nonblocking(true)?;
+        return Ok(Kind::Socket(UnixStream::from_std(socket)?));
+    }
+    Ok(Kind::Other)
+}
+
+/// The same pipe, opened a second time. Whoever shares the first opening with us does not notice
+/// that ours does not block. Only where the system can do it.
+fn reopened(stream: &impl AsRawFd) -> io::Result<File> {
+    let number = stream.as_raw_fd();
+    let is_input = number == io::stdin().as_raw_fd();
+    OpenOptions::new()
+        .read(is_input)
+        .write(!is_input)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(format!("/proc/self/fd/{number}"))
+}
