@@ -17,7 +17,7 @@ fn stderr(output: &Output) -> String {
 #[test]
 fn run_is_the_default() {
     for mut command in [fixtures!("run", "--classic"), fixtures!("--classic")] {
-        assert_eq!(Server::start(&mut command).tools().len(), 40);
+        assert_eq!(Server::start(&mut command).tools().len(), 43);
     }
 }
 
@@ -54,7 +54,7 @@ fn an_unknown_name_lists_what_is_baked() {
         stderr(&output),
         "error: no CLI named `kubectl` is baked into this binary. There are:\n  \
          behave (behave-tools)\n  docker (docker-tools)\n  dump (dump-tools)\n  empty (empty-tools)\n  git (git-tools)\n  \
-         missing (missing-tools)\n  plain (climax)\n  shell (shell-tools)\n"
+         missing (missing-tools)\n  plain (climax)\n  real (real-tools)\n  shell (shell-tools)\n"
     );
     assert_eq!(stdout(&output), "");
 }
@@ -91,7 +91,7 @@ fn the_version_tells_what_is_baked() {
         let version = stdout(&output);
         let start = format!("climax {} (catalog ", env!("CARGO_PKG_VERSION"));
         assert!(version.starts_with(&start), "{version}");
-        assert!(version.ends_with(", 8 CLIs, 40 tools)\n"), "{version}");
+        assert!(version.ends_with(", 9 CLIs, 43 tools)\n"), "{version}");
     }
 }
 
@@ -132,7 +132,7 @@ fn the_list_is_json_when_asked() {
     let output = run(&mut fixtures!("list", "--json"));
     let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     let tools = list["tools"].as_array().expect("tools");
-    assert_eq!(tools.len(), 40);
+    assert_eq!(tools.len(), 43);
     let commit = tools.iter().find(|tool| tool["tool_name"] == "git_commit");
     assert_eq!(commit.expect("there")["command"], "echo git commit");
     assert_eq!(list["catalog"].as_str().map(str::len), Some(16));

@@ -368,6 +368,7 @@ fn the_summary_counts_the_tools_of_each_cli_in_the_order_of_their_files() {
             ["git-tools", 10],
             ["missing-tools", 1],
             ["climax", 2],
+            ["real-tools", 3],
             ["shell-tools", 2],
         ])
     );

@@ -1,23 +1,10 @@
 //! What keeps a server small, whatever its commands do.
 
-use std::fs;
-
-use climax_tests::{Server, eventually, fixtures, processes};
+use climax_tests::{Server, eventually, fixtures, processes, status};
 use serde_json::{Value, json};
 
 fn call(tool: &str, args: &Value) -> Value {
     json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": args}})
-}
-
-/// The most memory that a process had so far, in kilobytes.
-fn peak_kilobytes(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM:"))
-        .expect("a line");
-    let number = line.split_whitespace().nth(1).expect("a number");
-    number.parse().expect("a number")
 }
 
 #[test]
@@ -28,7 +15,7 @@ fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
         "behave_flood",
         &json!({"flood": 3_000_000, "flooderr": 3_000_000}),
     );
-    let before = peak_kilobytes(server.id());
+    let before = status(server.id(), "VmHWM");
     for stream in ["flood", "flooderr"] {
         let answer = server.call(
             "behave_flood",
@@ -48,7 +35,7 @@ fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
             answer.text.len()
         );
     }
-    let grown = peak_kilobytes(server.id()) - before;
+    let grown = status(server.id(), "VmHWM") - before;
     assert!(grown < 8_000, "{grown} kB more");
 }
 

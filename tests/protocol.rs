@@ -56,7 +56,7 @@ fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
     for part in [
         "climax_search",
         "climax_call",
-        "40 command-line tools of 8 CLIs",
+        "43 command-line tools of 9 CLIs",
     ] {
         assert!(instructions.contains(part), "{instructions}");
     }

@@ -14,6 +14,7 @@ use crate::arguments::Reader;
 use crate::argv::Argv;
 use crate::catalog::Tool;
 use crate::expand::expand;
+use crate::progress::Progress;
 use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::selection::Selection;
 
@@ -34,6 +35,7 @@ pub(crate) async fn call(
     tool: &Tool,
     arguments: &Map<String, Value>,
     limits: &Limits,
+    progress: Option<&Progress>,
 ) -> Answer {
     let name = selection.text(tool.name);
     let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
@@ -61,6 +63,9 @@ pub(crate) async fn call(
     let Ok(place) = limits.places.clone().acquire_owned().await else {
         return Answer::error("The server is stopping".to_owned());
     };
+    if let Some(progress) = progress {
+        progress.started();
+    }
     tracing::info!(tool = name, "running {}", brief(&argv.words));
     let started = Instant::now();
     let invocation = Invocation {
@@ -70,6 +75,7 @@ pub(crate) async fn call(
         stdin: argv.stdin,
         timeout: Duration::from_millis(tool.timeout_ms),
         max_output: limits.max_output,
+        progress,
     };
     let outcome = run(invocation, &limits.keepers, place).await;
     let answer = answer(&outcome);

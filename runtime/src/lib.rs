@@ -28,6 +28,7 @@ pub mod generated;
 mod list;
 mod log;
 mod meta_tools;
+mod progress;
 mod runner;
 mod search;
 mod selection;

@@ -28,6 +28,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::captured::Captured;
+use crate::progress::{LastLine, Progress};
 
 pub(crate) use nursery::{is_asked_for as is_nursery, main as nursery};
 use pool::Keeper;
@@ -57,6 +58,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) timeout: Duration,
     /// How many bytes of its output are kept.
     pub(crate) max_output: usize,
+    /// Who wants to know how it goes on.
+    pub(crate) progress: Option<&'a Progress>,
 }
 
 /// What came of it.
@@ -125,11 +128,8 @@ async fn attempt(
         env: invocation.env.clone(),
         directory: invocation.directory.unwrap_or_default(),
     };
-    if order.words.iter().any(|word| word.contains('\0')) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "an argument has a NUL byte, which no argument can hold",
-        ));
+    if let Some(problem) = nul_problem(&order) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     let keeper = keepers.keeper(place).await?;
     let (stdout, stdout_end) = io::pipe()?;
@@ -152,12 +152,12 @@ async fn attempt(
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));
 
-    let feed = write(stdin, invocation.stdin);
-    let end = if let Ok(report) = timeout(invocation.timeout, running.finish(feed)).await {
+    let finish = running.finish(write(stdin, invocation.stdin), invocation.progress);
+    let end = if let Ok(report) = timeout(invocation.timeout, finish).await {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {
-                running.accept(is_clean);
+                running.release(is_clean);
                 End::Exited(ExitStatus::from_raw(status))
             }
         }
@@ -182,30 +182,44 @@ struct Running<'a> {
 
 impl Running<'_> {
     /// Waits for the command's end and its output.
-    async fn finish(&mut self, feed: impl Future<Output = ()>) -> io::Result<Report> {
+    async fn finish(
+        &mut self,
+        feed: impl Future<Output = ()>,
+        progress: Option<&Progress>,
+    ) -> io::Result<Report> {
         let Some(keeper) = &self.keeper else {
             return Err(io::ErrorKind::NotConnected.into());
         };
         let output = async {
-            tokio::join!(feed, self.stdout.read_to_end(), self.stderr.read_to_end());
+            tokio::join!(
+                feed,
+                self.stdout.read_to_end(progress),
+                self.stderr.read_to_end(progress)
+            );
         };
         let mut output = pin!(output);
-        tokio::select! {
-            () = &mut output => keeper.report().await,
-            report = keeper.report() => {
-                let _ = timeout(LINGER, output).await;
-                report
-            }
+        let (report, is_open) = tokio::select! {
+            () = &mut output => (keeper.report().await?, false),
+            report = keeper.report() => (report?, true),
+        };
+        if let Report::Ended {
+            is_clean: false, ..
+        } = report
+        {
+            keeper.accept();
         }
+        if is_open {
+            let _ = timeout(LINGER, output).await;
+        }
+        Ok(report)
     }
 
     /// The command has ended by itself.
-    fn accept(&mut self, is_clean: bool) {
+    fn release(&mut self, is_clean: bool) {
         if let Some(keeper) = self.keeper.take() {
             if is_clean {
                 keeper.release();
             } else {
-                keeper.accept();
                 tokio::spawn(keeper.stop());
             }
         }
@@ -218,7 +232,7 @@ impl Running<'_> {
             let stop = tokio::spawn(keeper.stop());
             let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
             let last_words =
-                async { tokio::join!(stop, stdout.read_to_end(), stderr.read_to_end()) };
+                async { tokio::join!(stop, stdout.read_to_end(None), stderr.read_to_end(None)) };
             let _ = timeout(LAST_WORDS, last_words).await;
         }
     }
@@ -235,7 +249,8 @@ impl Drop for Running<'_> {
             let stop = keeper.stop();
             // It is read meanwhile, so that it does not die of a closed pipe as it cleans up.
             runtime.spawn(async move {
-                let output = async { tokio::join!(stdout.read_to_end(), stderr.read_to_end()) };
+                let output =
+                    async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
                 tokio::pin!(stop);
                 tokio::select! {
                     () = &mut stop => {}
@@ -246,10 +261,20 @@ impl Drop for Running<'_> {
     }
 }
 
+/// The system ends a text at its first NUL byte.
+fn nul_problem(order: &Order<&str>) -> Option<&'static str> {
+    if order.directory.contains('\0') {
+        return Some("the working directory has a NUL byte");
+    }
+    let has_nul = order.words.iter().any(|word| word.contains('\0'));
+    has_nul.then_some("an argument has a NUL byte, which no argument can hold")
+}
+
 /// The system says only "not found"; the caller wants to know what.
 fn not_started(error: &io::Error, invocation: &Invocation<'_>) -> String {
     let program = invocation.words.first().map_or("", AsRef::as_ref);
-    if let Some(directory) = invocation.directory
+    if error.kind() != io::ErrorKind::InvalidInput
+        && let Some(directory) = invocation.directory
         && let Some(problem) = directory_problem(directory)
     {
         return problem;
@@ -311,12 +336,21 @@ impl Stream {
 
     /// Reads on when the limit is reached, so that the command never waits for us. What was read is
     /// kept when this is interrupted.
-    async fn read_to_end(&mut self) {
+    async fn read_to_end(&mut self, progress: Option<&Progress>) {
+        let mut last_line = LastLine::default();
         while let Some(pipe) = &self.pipe {
             let is_readable = pipe.readable().await.is_ok();
             let mut buffer = [0; 16 * 1024];
             match pipe.try_read(&mut buffer) {
-                Ok(length @ 1..) => self.captured.push(&buffer[..length]),
+                Ok(length @ 1..) => {
+                    let piece = &buffer[..length];
+                    self.captured.push(piece);
+                    if let Some(progress) = progress
+                        && let Some(line) = last_line.push(piece)
+                    {
+                        progress.wrote(line);
+                    }
+                }
                 Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
                 // What came before an error counts.
                 _ => self.pipe = None,

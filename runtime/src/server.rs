@@ -1,25 +1,33 @@
 //! The MCP server: answers requests, and hands calls on.
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::call::{Limits, call};
 use crate::catalog::Risk;
 use crate::list::counted;
 use crate::meta_tools;
+use crate::progress::Progress;
 use crate::search::search;
 use crate::selection::Selection;
+
+/// How often a client that wants to know hears of a call.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Which tools are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,9 +138,18 @@ impl Server {
         }
     }
 
-    async fn answer(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, ErrorData> {
+    async fn answer(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        progress: Option<&Progress>,
+    ) -> Result<Answer, ErrorData> {
         let selection = &self.offer.selection;
         let limits = &self.offer.limits;
+        // Boxed, so that requests that run nothing stay small.
+        let run = async |number, tool, arguments: &Map<String, Value>| {
+            Box::pin(call(selection, number, tool, arguments, limits, progress)).await
+        };
         match (self.offer.mode, name) {
             (Mode::Discovery, meta_tools::SEARCH) => Ok(Answer {
                 text: search(selection, &meta_tools::query(arguments)),
@@ -144,19 +161,51 @@ impl Server {
                     Err(refusal) => return Ok(refusal),
                 };
                 match selection.find(&name) {
-                    Some((number, tool)) => {
-                        Ok(call(selection, number, tool, &arguments, limits).await)
-                    }
+                    Some((number, tool)) => Ok(run(number, tool, &arguments).await),
                     None => Ok(Answer::error(format!("Unknown tool: {name}"))),
                 }
             }
             (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
-                Ok(call(selection, number, tool, &arguments, limits).await)
+                Ok(run(number, tool, &arguments).await)
             }
             _ => Err(ErrorData::invalid_params(
                 format!("Unknown tool: {name}"),
                 None,
             )),
+        }
+    }
+}
+
+/// Waits for something, and tells the client how it goes on: once before it begins, then every
+/// second. The last message is out before this returns, because none may follow an answer.
+async fn reported<T>(
+    work: impl Future<Output = T>,
+    progress: &Progress,
+    client: &Peer<RoleServer>,
+    token: ProgressToken,
+) -> T {
+    let start = Instant::now();
+    let report = async || {
+        let seconds = start.elapsed().as_secs();
+        #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
+        let message = ProgressNotificationParam::new(token.clone(), seconds as f64)
+            .with_message(progress.message(seconds));
+        // A client that does not hear it has gone, and the call ends by that.
+        let _ = client.notify_progress(message).await;
+    };
+    report().await;
+    let mut work = pin!(work);
+    loop {
+        if let Ok(result) = timeout(PROGRESS_INTERVAL, &mut work).await {
+            return result;
+        }
+        let mut report = pin!(report());
+        tokio::select! {
+            result = &mut work => {
+                report.await;
+                return result;
+            }
+            () = &mut report => {}
         }
     }
 }
@@ -183,8 +232,19 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let token = context.meta.get_progress_token();
+        let answer = async {
+            match token.filter(|_| request.name != meta_tools::SEARCH) {
+                None => self.answer(&request.name, arguments, None).await,
+                Some(token) => {
+                    let progress = Progress::default();
+                    let answer = self.answer(&request.name, arguments, Some(&progress));
+                    reported(answer, &progress, &context.peer, token).await
+                }
+            }
+        };
         let answer = tokio::select! {
-            answer = self.answer(&request.name, arguments) => answer?,
+            answer = answer => answer?,
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };

@@ -2,9 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -21,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A running server, and a client that talks to it.
 pub struct Server {
     child: Child,
-    stdin: Option<ChildStdin>,
+    stdin: Option<Box<dyn Write + Send>>,
     lines: Receiver<String>,
     /// Answers that came while another one was waited for.
     early: Vec<Value>,
@@ -55,11 +57,7 @@ impl Server {
     /// # Panics
     /// It does not answer.
     pub fn start(command: &mut Command) -> Self {
-        let mut server = Self::start_silent(command);
-        let answer = server.request("initialize", &initialize("2025-11-25"));
-        assert!(answer["result"].is_object(), "{answer}");
-        server.notify("notifications/initialized", &json!({}));
-        server
+        Self::start_silent(command).shake_hands()
     }
 
     /// Starts a server and says nothing to it.
@@ -73,7 +71,31 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .expect("the server starts");
-        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let stdin = child.stdin.take().expect("a pipe");
+        let stdout = child.stdout.take().expect("a pipe");
+        Self::new(child, Box::new(stdin), stdout)
+    }
+
+    /// Starts a server over socket pairs, as clients that run on Node.js do, and shakes hands.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    pub fn start_on_sockets(command: &mut Command) -> Self {
+        let (stdin, their_stdin) = UnixStream::pair().expect("sockets");
+        let (stdout, their_stdout) = UnixStream::pair().expect("sockets");
+        let child = command
+            .stdin(Stdio::from(OwnedFd::from(their_stdin)))
+            .stdout(Stdio::from(OwnedFd::from(their_stdout)))
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        // It would hold the server's ends open.
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        Self::new(child, Box::new(stdin), stdout).shake_hands()
+    }
+
+    fn new(child: Child, stdin: Box<dyn Write + Send>, stdout: impl Read + Send + 'static) -> Self {
+        let stdout = BufReader::new(stdout);
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
@@ -83,12 +105,27 @@ impl Server {
             }
         });
         Self {
-            stdin: child.stdin.take(),
+            stdin: Some(stdin),
             child,
             lines,
             early: Vec::new(),
             next_id: 0,
         }
+    }
+
+    fn shake_hands(mut self) -> Self {
+        let answer = self.request("initialize", &initialize("2025-11-25"));
+        assert!(answer["result"].is_object(), "{answer}");
+        self.notify("notifications/initialized", &json!({}));
+        self
+    }
+
+    /// Gives away the writing half, for a thread that floods the server.
+    ///
+    /// # Panics
+    /// It was given away before.
+    pub fn take_stdin(&mut self) -> Box<dyn Write + Send> {
+        self.stdin.take().expect("still open")
     }
 
     /// The server's process.
@@ -381,6 +418,19 @@ pub fn path_with(program: &str) -> std::ffi::OsString {
         .into_iter()
         .chain(env::split_paths(&old));
     env::join_paths(folders).expect("a PATH")
+}
+
+/// A number out of what the system tells about a process, such as its memory in kilobytes.
+///
+/// # Panics
+/// There is no such process or number.
+#[must_use]
+pub fn status(process: u32, name: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let mut lines = status.lines();
+    let line = lines.find(|line| line.split(':').next() == Some(name));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.expect("a number").parse().expect("a number")
 }
 
 /// How many processes have these words as their command line.
