@@ -1,12 +1,13 @@
 //! Whatever a command starts is gone when its call is over, however it is over.
 
-use std::collections::HashMap;
 use std::fs;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use climax_tests::{Folder, Server, eventually, fixtures, kill, pids, processes};
+use climax_tests::{
+    Folder, Server, descendants, eventually, fixtures, kill, open_files, pids, processes,
+};
 use serde_json::{Value, json};
 
 /// Processes of all kinds, each a `sleep` of its own length.
@@ -64,44 +65,10 @@ fn script(tool: &str, script: &str) -> Value {
     json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
 }
 
-/// The processes that descend from one, with the letter of their state.
-fn descendants(ancestor: u32) -> HashMap<u32, char> {
-    let mut rows = Vec::new();
-    for entry in fs::read_dir("/proc")
-        .expect("a table")
-        .filter_map(Result::ok)
-    {
-        if let Ok(stat) = fs::read_to_string(entry.path().join("stat"))
-            && let Some((before, after)) = stat.rsplit_once(") ")
-            && let Some((process, _)) = before.split_once(' ')
-        {
-            let mut fields = after.split(' ');
-            let state = fields.next().and_then(|state| state.chars().next());
-            let parent = fields.next().and_then(|parent| parent.parse::<u32>().ok());
-            rows.push((process.parse::<u32>().expect("a number"), parent, state));
-        }
-    }
-    let mut found = HashMap::new();
-    let mut parents = vec![ancestor];
-    while let Some(parent) = parents.pop() {
-        for (process, _, state) in rows.iter().filter(|row| row.1 == Some(parent)) {
-            found.insert(*process, state.unwrap_or('?'));
-            parents.push(*process);
-        }
-    }
-    found
-}
-
 /// Whether a process has ended. When nobody is left to wait for it, the first process of all does
 /// in its own time.
 fn is_gone(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
-}
-
-fn open_files(process: u32) -> usize {
-    fs::read_dir(format!("/proc/{process}/fd"))
-        .expect("a process")
-        .count()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A client for end-to-end tests: the real binary, real pipes, real programs.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -150,6 +151,12 @@ impl Server {
         self.send_line(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
+    /// The id that the next request gets.
+    #[must_use]
+    pub fn next_id(&self) -> u64 {
+        self.next_id + 1
+    }
+
     /// Sends a request and returns its id without waiting.
     pub fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
@@ -166,6 +173,18 @@ impl Server {
     pub fn receive(&mut self) -> Value {
         let line = self.lines.recv_timeout(DEADLINE).expect("an answer");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// The next message, if one comes in time.
+    ///
+    /// # Panics
+    /// The server has ended, or it is not JSON.
+    pub fn receive_within(&mut self, time: Duration) -> Option<Value> {
+        match self.lines.recv_timeout(time) {
+            Ok(line) => Some(serde_json::from_str(&line).expect("JSON")),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => panic!("the server has ended"),
+        }
     }
 
     /// Waits for the answer to a request.
@@ -469,6 +488,49 @@ pub fn kill(signal: &str, process: u32) {
         .args([format!("-{signal}"), process.to_string()])
         .status();
     assert!(status.expect("it runs").success(), "{process}");
+}
+
+/// The processes that descend from one, with the letter of their state.
+///
+/// # Panics
+/// There is no table of processes.
+#[must_use]
+pub fn descendants(ancestor: u32) -> HashMap<u32, char> {
+    let mut rows = Vec::new();
+    for entry in fs::read_dir("/proc")
+        .expect("a table")
+        .filter_map(Result::ok)
+    {
+        if let Ok(stat) = fs::read_to_string(entry.path().join("stat"))
+            && let Some((before, after)) = stat.rsplit_once(") ")
+            && let Some((process, _)) = before.split_once(' ')
+        {
+            let mut fields = after.split(' ');
+            let state = fields.next().and_then(|state| state.chars().next());
+            let parent = fields.next().and_then(|parent| parent.parse::<u32>().ok());
+            rows.push((process.parse::<u32>().expect("a number"), parent, state));
+        }
+    }
+    let mut found = HashMap::new();
+    let mut parents = vec![ancestor];
+    while let Some(parent) = parents.pop() {
+        for (process, _, state) in rows.iter().filter(|row| row.1 == Some(parent)) {
+            found.insert(*process, state.unwrap_or('?'));
+            parents.push(*process);
+        }
+    }
+    found
+}
+
+/// How many files a process has open.
+///
+/// # Panics
+/// There is no such process.
+#[must_use]
+pub fn open_files(process: u32) -> usize {
+    fs::read_dir(format!("/proc/{process}/fd"))
+        .expect("a process")
+        .count()
 }
 
 /// The command that starts the server of the fixtures, ready for more arguments.
