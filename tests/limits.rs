@@ -86,6 +86,17 @@ fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
 }
 
 #[test]
+fn calls_that_wait_run_in_the_order_in_which_they_came() {
+    let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
+    // More than are kept as requests: the rest is kept as lines.
+    let ids: Vec<u64> = (0..600)
+        .map(|_| server.send("tools/call", &call("shell_run", &json!({"script": ":"}))))
+        .collect();
+    let answered: Vec<Value> = ids.iter().map(|_| server.receive()["id"].take()).collect();
+    assert_eq!(json!(answered), json!(ids));
+}
+
+#[test]
 fn a_limit_that_is_no_number_refuses_the_start() {
     for limit in ["0", "-1", "many"] {
         let output = climax_tests::run(&mut fixtures!("--max-concurrent", limit));

@@ -13,9 +13,6 @@
 //! turn JSON into typed [`arguments`] and these into [`argv`], [`runner`] runs it, [`answer`] puts
 //! what came out into words.
 
-#[cfg(not(unix))]
-compile_error!("CLImax runs on Unix only: it relies on process groups");
-
 mod answer;
 mod arguments;
 mod argv;
@@ -33,6 +30,7 @@ mod runner;
 mod search;
 mod selection;
 mod server;
+mod supported;
 mod transport;
 
 pub use catalog::Catalog;
