@@ -157,7 +157,7 @@ fn a_message_like_an_option_is_committed_as_it_is() {
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
     for message in ["-- fix", "--amend", "-", "-m"] {
-        let answer = server.call("real_commit", &json!({"repo": repo, "message": message}));
+        let answer = server.call("real_message", &json!({"repo": repo, "message": message}));
         assert!(!answer.is_error, "{answer:?}");
         let log = ["log", "-1", "--format=%B"];
         let log = run(Command::new("git").current_dir(folder.path()).args(log));

@@ -1,5 +1,6 @@
 //! Puts what came of a command into the words that an agent reads.
 
+use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
@@ -35,8 +36,8 @@ impl Answer {
 }
 
 /// The answer to a call that was carried out.
-pub(crate) fn answer(outcome: &Outcome) -> Answer {
-    let (code, problem) = match &outcome.end {
+pub(crate) fn answer(outcome: Outcome) -> Answer {
+    let (code, problem) = match outcome.end {
         End::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
             (status.code().or(signal).unwrap_or(-1), None)
@@ -45,43 +46,46 @@ pub(crate) fn answer(outcome: &Outcome) -> Answer {
             let seconds = Number::Float(timeout.as_secs_f64());
             (-1, Some(format!("Command timed out after {seconds}s")))
         }
-        End::NotStarted(reason) => (-1, Some(reason.clone())),
+        End::NotStarted(reason) => (-1, Some(reason)),
     };
-    let stdout = trimmed(&outcome.stdout);
-    let mut stderr = trimmed(&outcome.stderr);
-    if let Some(problem) = problem {
-        if !stderr.is_empty() {
-            stderr.push('\n');
+    let mut text = trimmed(outcome.stdout);
+    let stderr = trimmed(outcome.stderr);
+    let begin_part = |text: &mut String| {
+        if !text.is_empty() {
+            text.push_str("\n\n");
         }
-        stderr += &problem;
-    }
-    let mut parts = Vec::new();
-    if !stdout.is_empty() {
-        parts.push(stdout);
-    }
-    if !stderr.is_empty() {
-        parts.push(format!("[stderr]\n{stderr}"));
+    };
+    if !stderr.is_empty() || problem.is_some() {
+        begin_part(&mut text);
+        text.push_str("[stderr]");
+        let stderr = Some(stderr).filter(|text| !text.is_empty());
+        for part in stderr.into_iter().chain(problem) {
+            text.push('\n');
+            text.push_str(&part);
+        }
     }
     if code != 0 {
-        parts.push(format!("[exit code: {code}]"));
+        begin_part(&mut text);
+        let _ = write!(text, "[exit code: {code}]");
     }
-    if parts.is_empty() {
-        parts.push("(no output)".to_owned());
+    if text.is_empty() {
+        text.push_str("(no output)");
     }
     Answer {
-        text: parts.join("\n\n"),
+        text,
         is_error: code != 0,
     }
 }
 
 /// Output without blank lines around it. The first line keeps its indentation, which means
 /// something: ` M file` in `git status`.
-fn trimmed(captured: &Captured) -> String {
-    let text = captured.text();
-    let text = text.trim_end();
+fn trimmed(captured: Captured) -> String {
+    let mut text = captured.into_text();
+    text.truncate(text.trim_end().len());
     let blank = text.len() - text.trim_start().len();
     let start = text[..blank].rfind('\n').map_or(0, |newline| newline + 1);
-    text[start..].to_owned()
+    text.drain(..start);
+    text
 }
 
 #[cfg(test)]
@@ -91,7 +95,7 @@ mod tests {
     use std::time::Duration;
 
     fn text(stdout: &str, stderr: &str, end: End) -> String {
-        answer(&Outcome {
+        answer(Outcome {
             stdout: captured(stdout.as_bytes()),
             stderr: captured(stderr.as_bytes()),
             end,
@@ -156,6 +160,6 @@ mod tests {
             stderr: captured(b""),
             end: exited(0),
         };
-        assert_eq!(answer(&outcome).text, "a\u{fffd}b\0");
+        assert_eq!(answer(outcome).text, "a\u{fffd}b\0");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) async fn call(
     let base = expand(selection.text(cli.command));
     if base.trim().is_empty() {
         let reason = "The base command is empty: check the variables in it";
-        return answer(&Outcome::not_started(reason.to_owned()));
+        return answer(Outcome::not_started(reason.to_owned()));
     }
     // Holds what coercion makes; the command line borrows from it.
     let arena = Bump::new();
@@ -78,14 +78,13 @@ pub(crate) async fn call(
         progress,
     };
     let outcome = run(invocation, &limits.keepers, place).await;
-    let answer = answer(&outcome);
     let seconds = started.elapsed().as_secs_f64();
-    if answer.is_error {
-        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
-    } else {
+    if outcome.end.is_success() {
         tracing::info!(tool = name, "done after {seconds:.3} s");
+    } else {
+        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
     }
-    answer
+    answer(outcome)
 }
 
 /// The whole command line, or everything that is wrong with the arguments.

@@ -38,18 +38,17 @@ impl Captured {
     }
 
     /// What was kept as text, with a line that tells what is not there.
-    pub(crate) fn text(&self) -> String {
-        let (first, second) = self.tail.as_slices();
-        let tail = [first, second].concat();
-        if self.left_out == 0 {
-            return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
+    pub(crate) fn into_text(self) -> String {
+        let mut bytes = self.head;
+        if self.left_out > 0 {
+            let line = format!("\n[{} bytes left out]\n", self.left_out);
+            bytes.extend_from_slice(line.as_bytes());
         }
-        format!(
-            "{}\n[{} bytes left out]\n{}",
-            String::from_utf8_lossy(&self.head),
-            self.left_out,
-            String::from_utf8_lossy(&tail)
-        )
+        let (first, second) = self.tail.as_slices();
+        bytes.extend_from_slice(first);
+        bytes.extend_from_slice(second);
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 }
 
@@ -62,7 +61,7 @@ mod tests {
         for piece in pieces {
             captured.push(piece.as_bytes());
         }
-        captured.text()
+        captured.into_text()
     }
 
     #[test]

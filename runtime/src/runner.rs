@@ -95,6 +95,13 @@ pub(crate) enum End {
     NotStarted(String),
 }
 
+impl End {
+    /// Whether it did what it was to do.
+    pub(crate) fn is_success(&self) -> bool {
+        matches!(self, Self::Exited(status) if status.success())
+    }
+}
+
 impl fmt::Display for End {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -36,17 +36,16 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 pub(super) fn keep(socket: &UnixStream, leash: &PipeReader) -> io::Result<()> {
     platform::adopt_orphans()?;
     while let Some((order, files)) = next_order(socket, leash)? {
-        let leader = match command(&order, files).spawn() {
+        let mut command = command(&order, files);
+        let leader = match command.spawn() {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
-                report(
-                    socket,
-                    Report::Failed(error.raw_os_error().unwrap_or_default()),
-                );
+                let error = error.raw_os_error().unwrap_or_default();
+                report(socket, Report::Failed(error));
                 continue;
             }
         };
-        if !attend(socket, leash, leader) {
+        if !attend(socket, leash, leader, command) {
             break;
         }
     }
@@ -88,7 +87,7 @@ fn report(mut socket: &UnixStream, report: Report) {
 }
 
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
-fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid) -> bool {
+fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid, command: Command) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
     let watch = platform::watch(leader);
@@ -96,6 +95,9 @@ fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid) -> bool {
         .as_ref()
         .ok()
         .and_then(|watch| wait_for_end(leash, leader, watch).ok()?);
+    // It has the command's pipes open. The server wakes up once for their end and the report.
+    drop(command);
+    tree.status = ended;
     let is_clean = ended.is_some() && !tree.has_children() && !tree.has_group();
     let status = ended.unwrap_or_else(|| tree.end(Scope::Everything));
     report(socket, Report::Ended { status, is_clean });
@@ -159,7 +161,7 @@ enum Scope {
 /// The processes of a command.
 struct Tree {
     leader: Pid,
-    /// How the leader ended.
+    /// How the leader ended, if it was waited for. Its number may be another's after that.
     status: Option<i32>,
 }
 
@@ -175,15 +177,16 @@ impl Tree {
     fn end(&mut self, scope: Scope) -> i32 {
         // One that was stopped cannot hear unless it goes on.
         const ASK: &[Signal] = &[Signal::TERM, Signal::CONT];
-        if scope == Scope::Everything || self.has_group() {
+        let has_asked_group = self.status.is_none() || self.has_group();
+        if has_asked_group {
             signal_group(self.leader, ASK);
-        }
-        // Mostly that is all, and there is no need to look for others.
-        if self.is_gone_within(A_MOMENT, scope) {
-            return self.status();
+            // Mostly that is all, and there is no need to look for others.
+            if self.is_gone_within(A_MOMENT, scope) {
+                return self.status();
+            }
         }
         let mut others = members(scope);
-        if scope == Scope::Everything {
+        if has_asked_group {
             // What the group has started since, it needs to clean up.
             others.retain(|&other| getpgid(Some(other)) != Ok(self.leader));
         }
