@@ -6,6 +6,7 @@
 
 mod flow;
 mod lines;
+mod message;
 mod message_id;
 mod stdio;
 mod writer;
@@ -17,26 +18,20 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Serialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::meta_tools;
 use crate::server::Offer;
-use flow::{Flow, Kind, Verdict};
+use flow::{Flow, Verdict};
 use lines::{Line, Lines};
-use message_id::IdFinder;
+use message::{INVALID_REQUEST, Parsed, kind, opens, parse};
 use writer::Writer;
 
 /// How long answers are still written after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_millis(200);
-
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
@@ -188,60 +183,6 @@ impl Stdio {
             tokio::time::sleep(LAST_ANSWERS).await;
             stop.cancel();
         });
-    }
-}
-
-enum Parsed {
-    Message(Box<ClientJsonRpcMessage>),
-    /// Nothing to answer: an empty line, or a notification that nobody knows.
-    Nothing,
-    Malformed(Value, i32, &'static str),
-}
-
-fn parse(line: &[u8]) -> Parsed {
-    const NO_JSON: &str = "Parse error: the line is not valid JSON";
-    const NO_MESSAGE: &str = "Invalid request: not a JSON-RPC message";
-    if line.is_empty() {
-        return Parsed::Nothing;
-    }
-    if let Ok(message) = serde_json::from_slice(line) {
-        return Parsed::Message(Box::new(message));
-    }
-    match serde_json::from_slice::<Value>(line) {
-        Err(_) => {
-            let mut finder = IdFinder::default();
-            finder.push(line);
-            Parsed::Malformed(finder.id(), PARSE_ERROR, NO_JSON)
-        }
-        Ok(value) => match value.get("id") {
-            Some(id) if id.is_string() || id.is_number() => {
-                Parsed::Malformed(id.clone(), INVALID_REQUEST, NO_MESSAGE)
-            }
-            None if value.get("method").is_some_and(Value::is_string) => Parsed::Nothing,
-            _ => Parsed::Malformed(Value::Null, INVALID_REQUEST, NO_MESSAGE),
-        },
-    }
-}
-
-/// Searches take no time, so they do not wait for commands.
-fn kind(request: &ClientRequest) -> Kind {
-    match request {
-        ClientRequest::CallToolRequest(call) if call.params.name != meta_tools::SEARCH => {
-            Kind::Call
-        }
-        _ => Kind::Other,
-    }
-}
-
-/// Whether a message begins a session: a handshake, or a request that needs none.
-fn opens(message: &ClientJsonRpcMessage) -> bool {
-    match message {
-        JsonRpcMessage::Request(request) => match &request.request {
-            ClientRequest::InitializeRequest(_) => true,
-            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
-            other => other.get_meta().protocol_version().is_some(),
-        },
-        _ => false,
     }
 }
 
