@@ -17,7 +17,6 @@ use std::mem;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -197,26 +196,35 @@ impl Running<'_> {
         let Some(keeper) = &self.keeper else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        let output = async {
-            tokio::join!(
-                feed,
-                self.stdout.read_to_end(progress),
-                self.stderr.read_to_end(progress)
-            );
+        let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
+        let report = {
+            let output = async {
+                tokio::join!(
+                    feed,
+                    stdout.read_to_end(progress),
+                    stderr.read_to_end(progress)
+                );
+            };
+            tokio::select! {
+                () = output => keeper.report().await?,
+                report = keeper.report() => report?,
+            }
         };
-        let mut output = pin!(output);
-        let (report, is_open) = tokio::select! {
-            () = &mut output => (keeper.report().await?, false),
-            report = keeper.report() => (report?, true),
-        };
-        if let Report::Ended {
-            is_clean: false, ..
-        } = report
-        {
-            keeper.accept();
-        }
-        if is_open {
-            let _ = timeout(LINGER, output).await;
+        match report {
+            Report::Failed(_) => {}
+            // All that was written is in the pipes.
+            Report::Ended { is_clean: true, .. } => {
+                stdout.read_rest();
+                stderr.read_rest();
+            }
+            Report::Ended {
+                is_clean: false, ..
+            } => {
+                keeper.accept();
+                let output =
+                    async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
+                let _ = timeout(LINGER, output).await;
+            }
         }
         Ok(report)
     }
@@ -361,6 +369,16 @@ impl Stream {
                 Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
                 // What came before an error counts.
                 _ => self.pipe = None,
+            }
+        }
+    }
+
+    /// Takes what is there, without waiting for more.
+    fn read_rest(&mut self) {
+        let mut buffer = [0; 16 * 1024];
+        if let Some(pipe) = self.pipe.take() {
+            while let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer) {
+                self.captured.push(&buffer[..length]);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! starts. It is the parent of the command and of every orphan among the command's descendants, so
 //! nothing gets away, and it goes on when the server dies, so nothing stays behind.
 
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -32,35 +32,58 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// When to give up on a process that cannot be killed, because it is stuck in the system.
 const GIVE_UP: Duration = Duration::from_secs(5);
 
+/// A keeper's end of its line to the server.
+pub(super) struct Line {
+    /// What to run.
+    pub(super) orders: UnixStream,
+    /// What came of it.
+    pub(super) reports: PipeWriter,
+    /// Can be read when the server has let go.
+    pub(super) leash: PipeReader,
+}
+
+impl Line {
+    /// Nothing when the server has let go.
+    fn next_order(&self) -> io::Result<Option<(Order<String>, Vec<OwnedFd>)>> {
+        if wait_for_either(&self.leash, &self.orders)?.leash {
+            return Ok(None);
+        }
+        Order::receive(&self.orders)
+    }
+
+    /// Nobody may be there to hear it.
+    fn report(&self, report: Report) {
+        let _ = (&self.reports).write_all(&report.encode());
+    }
+
+    /// Whether the server takes a command's end for a normal one. It does not when the call was
+    /// cancelled meanwhile, or when the command ended because the server died.
+    fn is_accepted(&self) -> bool {
+        let ready = wait_for_either(&self.leash, &self.orders);
+        ready.is_ok_and(|ready| ready.other)
+            && (&self.orders)
+                .read(&mut [0])
+                .is_ok_and(|length| length == 1)
+    }
+}
+
 /// Keeps commands until the server lets go of the leash, or until one leaves something behind.
-pub(super) fn keep(socket: &UnixStream, leash: &PipeReader) -> io::Result<()> {
+pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
-    while let Some((order, files)) = next_order(socket, leash)? {
+    while let Some((order, files)) = line.next_order()? {
         let mut command = command(&order, files);
         let leader = match command.spawn() {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
-                let error = error.raw_os_error().unwrap_or_default();
-                report(socket, Report::Failed(error));
+                line.report(Report::Failed(error.raw_os_error().unwrap_or_default()));
                 continue;
             }
         };
-        if !attend(socket, leash, leader, command) {
+        if !attend(line, leader, command) {
             break;
         }
     }
     Ok(())
-}
-
-/// Nothing when the server has let go.
-fn next_order(
-    socket: &UnixStream,
-    leash: &PipeReader,
-) -> io::Result<Option<(Order<String>, Vec<OwnedFd>)>> {
-    if wait_for_either(leash, socket)?.leash {
-        return Ok(None);
-    }
-    Order::receive(socket)
 }
 
 fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
@@ -81,42 +104,39 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
     command
 }
 
-/// Nobody may be there to hear it.
-fn report(mut socket: &UnixStream, report: Report) {
-    let _ = socket.write_all(&report.encode());
-}
-
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
-fn attend(socket: &UnixStream, leash: &PipeReader, leader: Pid, command: Command) -> bool {
+fn attend(line: &Line, leader: Pid, command: Command) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
     let watch = platform::watch(leader);
     let ended = watch
         .as_ref()
         .ok()
-        .and_then(|watch| wait_for_end(leash, leader, watch).ok()?);
-    // It has the command's pipes open. The server wakes up once for their end and the report.
-    drop(command);
+        .and_then(|watch| wait_for_end(&line.leash, leader, watch).ok()?);
     tree.status = ended;
-    let is_clean = ended.is_some() && !tree.has_children() && !tree.has_group();
+    if let Some(status) = ended
+        && !tree.has_children()
+        && !tree.has_group()
+    {
+        // This process still has the command's pipes open, and nobody else has. So the server is
+        // woken up by the report alone, and takes what is in the pipes.
+        let is_clean = true;
+        line.report(Report::Ended { status, is_clean });
+        return is_clean;
+    }
+    drop(command);
+    let is_clean = false;
     let status = ended.unwrap_or_else(|| tree.end(Scope::Everything));
-    report(socket, Report::Ended { status, is_clean });
-    if ended.is_some() && !is_clean {
+    line.report(Report::Ended { status, is_clean });
+    if ended.is_some() {
         // The answer does not wait for this.
-        tree.end(if is_accepted(socket, leash) {
+        tree.end(if line.is_accepted() {
             getsid(None).map_or(Scope::Everything, Scope::Session)
         } else {
             Scope::Everything
         });
     }
     is_clean
-}
-
-/// Whether the server takes a command's end for a normal one. It does not when the call was
-/// cancelled meanwhile, or when the command ended because the server died.
-fn is_accepted(mut socket: &UnixStream, leash: &PipeReader) -> bool {
-    let ready = wait_for_either(leash, socket);
-    ready.is_ok_and(|ready| ready.other) && socket.read(&mut [0]).is_ok_and(|length| length == 1)
 }
 
 /// The command's status, or nothing if the server does not want to wait for it.

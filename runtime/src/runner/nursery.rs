@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, getrlimit, setrlimit, setsid, waitpid};
 
 use super::fork::fork;
-use super::keeper::keep;
+use super::keeper::{Line, keep};
 use super::wire::receive_with_files;
 
 /// The first argument of a nursery; its second is the number of files that commands may open.
@@ -75,7 +75,7 @@ fn nurse() -> io::Result<()> {
         if !is_asked {
             continue;
         }
-        let Some((socket, leash)) = next_keeper(server.as_ref())? else {
+        let Some(line) = next_keeper(server.as_ref())? else {
             server = None;
             continue;
         };
@@ -87,7 +87,7 @@ fn nurse() -> io::Result<()> {
                 if let Some(limit) = open_files {
                     limit_open_files(limit);
                 }
-                let result = keep(&socket, &leash);
+                let result = keep(&line);
                 drop(end);
                 return result;
             }
@@ -98,14 +98,18 @@ fn nurse() -> io::Result<()> {
     Ok(())
 }
 
-/// What a new keeper is to have: a socket for its orders, and a leash.
-fn next_keeper(server: Option<&UnixStream>) -> io::Result<Option<(UnixStream, PipeReader)>> {
+/// What a new keeper is to have.
+fn next_keeper(server: Option<&UnixStream>) -> io::Result<Option<Line>> {
     let Some(server) = server else {
         return Ok(None);
     };
     let (_, files) = receive_with_files(server, &mut [0])?;
-    let files = <[OwnedFd; 2]>::try_from(files).ok();
-    Ok(files.map(|[socket, leash]| (socket.into(), leash.into())))
+    let files = <[OwnedFd; 3]>::try_from(files).ok();
+    Ok(files.map(|[orders, reports, leash]| Line {
+        orders: orders.into(),
+        reports: reports.into(),
+        leash: leash.into(),
+    }))
 }
 
 /// The server may have raised its own limit; commands get what it was started with.

@@ -1,17 +1,19 @@
 //! The server's side of its keepers: has them made, keeps those that are idle, and talks to them.
 
 use std::env;
-use std::io::{self, PipeWriter};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, PipeWriter, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -25,7 +27,7 @@ const OWN_VARIABLES: &str = "CLIMAX_";
 const MOST_IDLE: usize = 16;
 
 /// A call needs a line and up to three pipes, and the server a few files for itself.
-const FILES_OF_A_CALL: u64 = 2 + 3 * 2;
+const FILES_OF_A_CALL: u64 = 3 + 3 * 2;
 const FILES_OF_THE_SERVER: u64 = 64;
 
 /// How long a keeper that was told to end its command is waited for.
@@ -41,8 +43,11 @@ pub(crate) struct Keepers {
 
 /// A line to a keeper.
 struct Line {
-    /// Orders go over it, and reports come back.
-    socket: UnixStream,
+    /// Orders go over it.
+    orders: BlockingStream,
+    /// Reports come over it. It is a pipe of its own, because of a socket the event loop also hears
+    /// when there is room for another order, and that is when the keeper has better things to do.
+    reports: pipe::Receiver,
     /// Letting go of it ends the keeper and what it runs. When the server dies, the system does.
     leash: PipeWriter,
 }
@@ -74,22 +79,24 @@ impl Keepers {
             let Some(line) = idle else {
                 return Ok(keeper(self.new_line().await?));
             };
-            // It has nothing to say, unless it has ended.
-            if is_silent(&line.socket) {
+            if is_alive(&line) {
                 return Ok(keeper(line));
             }
         }
     }
 
     async fn new_line(&self) -> io::Result<Line> {
-        let (ours, theirs) = BlockingStream::pair()?;
+        let (orders, orders_end) = BlockingStream::pair()?;
+        let (reports, reports_end) = io::pipe()?;
         let (leash_end, leash) = io::pipe()?;
+        let files = [orders_end.as_fd(), reports_end.as_fd(), leash_end.as_fd()];
         let nursery = self.nursery_socket()?;
-        let send = || send_with_files(&nursery, &[0], &[theirs.as_fd(), leash_end.as_fd()]);
+        let send = || send_with_files(&nursery, &[0], &files);
         nursery.async_io(Interest::WRITABLE, send).await?;
-        ours.set_nonblocking(true)?;
+        orders.set_nonblocking(true)?;
         Ok(Line {
-            socket: UnixStream::from_std(ours)?,
+            orders,
+            reports: pipe::Receiver::from_owned_fd(OwnedFd::from(reports))?,
             leash,
         })
     }
@@ -118,7 +125,7 @@ impl Keepers {
             }
         }
         let process = command
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
         let socket = Arc::new(UnixStream::from_std(ours)?);
@@ -153,7 +160,14 @@ impl Keepers {
         // It ends when it hears nothing more, and after its keepers.
         let socket = nursery.socket;
         let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Write);
-        if timeout(PATIENCE, until_closed(&socket)).await.is_ok() {
+        let closed = async {
+            while socket.readable().await.is_ok() {
+                if socket.try_read(&mut [0]).is_ok() {
+                    return;
+                }
+            }
+        };
+        if timeout(PATIENCE, closed).await.is_ok() {
             let _ = nursery.process.wait();
         }
     }
@@ -168,27 +182,21 @@ pub(super) struct Keeper<'a> {
 
 impl Keeper<'_> {
     /// Sends an order, with the files for it.
-    pub(super) async fn order(&mut self, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let socket = &mut self.line.socket;
-        let send = || send_with_files(&*socket, bytes, files);
-        let length = socket.async_io(Interest::WRITABLE, send).await?;
-        socket.write_all(&bytes[length..]).await
+    pub(super) async fn order(&self, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let orders = &self.line.orders;
+        // An idle keeper has nothing to read, so there is room for the first bytes.
+        let length = send_with_files(orders, bytes, files)?;
+        if length < bytes.len() {
+            let mut orders = UnixStream::from_std(orders.try_clone()?)?;
+            orders.write_all(&bytes[length..]).await?;
+        }
+        Ok(())
     }
 
     /// Waits for the report. It may be asked again when it was interrupted.
     pub(super) async fn report(&self) -> io::Result<Report> {
-        let socket = &self.line.socket;
-        loop {
-            socket.readable().await?;
-            let mut bytes = [0; REPORT];
-            match socket.try_read(&mut bytes) {
-                // Short ones are sent in one piece.
-                Ok(REPORT) => return Ok(Report::decode(bytes)),
-                Ok(_) => return Err(io::Error::other("the process that runs it has ended")),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let report = next_report(&self.line.reports).await;
+        report.ok_or_else(|| io::Error::other("the process that runs it has ended"))
     }
 
     /// Has it end all that it runs. Returns when that is done, or hopeless. The call's place is
@@ -197,7 +205,8 @@ impl Keeper<'_> {
         let Self { line, place, .. } = self;
         async move {
             drop(line.leash);
-            let _ = timeout(PATIENCE, until_closed(&line.socket)).await;
+            let end = async { while next_report(&line.reports).await.is_some() {} };
+            let _ = timeout(PATIENCE, end).await;
             drop(place);
         }
     }
@@ -205,7 +214,7 @@ impl Keeper<'_> {
     /// Tells it that its command has ended as it should, so that a daemon may stay.
     pub(super) fn accept(&self) {
         // A word to a keeper that has died is lost, and needless.
-        let _ = self.line.socket.try_write(&[0]);
+        let _ = (&self.line.orders).write(&[0]);
     }
 
     /// Its command has ended and left nothing behind: it can have another one.
@@ -217,21 +226,23 @@ impl Keeper<'_> {
     }
 }
 
-/// Whether nothing was said and nothing closed.
-fn is_silent(socket: &UnixStream) -> bool {
-    socket
-        .try_read(&mut [0])
-        .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
-}
-
-async fn until_closed(socket: &UnixStream) {
-    while socket.readable().await.is_ok() {
-        match socket.try_read(&mut [0; REPORT]) {
-            Ok(1..) => {}
+/// Nothing when the keeper has ended.
+async fn next_report(reports: &pipe::Receiver) -> Option<Report> {
+    loop {
+        reports.readable().await.ok()?;
+        let mut bytes = [0; REPORT];
+        match reports.try_read(&mut bytes) {
+            // Short ones are written in one piece.
+            Ok(REPORT) => return Some(Report::decode(bytes)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            _ => return,
+            _ => return None,
         }
     }
+}
+
+/// Whether a keeper is there: it has nothing to say, unless it has ended.
+fn is_alive(line: &Line) -> bool {
+    rustix::io::read(&line.reports, &mut [0]) == Err(Errno::AGAIN)
 }
 
 /// What is guarded is whole between any two steps.

@@ -337,8 +337,8 @@ impl Load {
         let is_flat = early
             .zip(late)
             .is_none_or(|(early, late)| late <= early + early / 10 + 1000);
-        // 16 helpers may be idle, with two files each, and there is the one that makes them.
-        let is_closed = files <= self.files_before + 2 * 16 + 1;
+        // 16 helpers may be idle, with three files each, and there is the one that makes them.
+        let is_closed = files <= self.files_before + 3 * 16 + 1;
         self.wrong.is_empty()
             && is_flat
             && is_closed
