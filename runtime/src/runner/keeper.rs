@@ -2,6 +2,7 @@
 //! starts. It is the parent of the command and of every orphan among the command's descendants, so
 //! nothing gets away, and it goes on when the server dies, so nothing stays behind.
 
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -70,8 +71,9 @@ impl Line {
 /// Keeps commands until the server lets go of the leash, or until one leaves something behind.
 pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
+    let nothing = File::open("/dev/null")?;
     while let Some((order, files)) = line.next_order()? {
-        let mut command = command(&order, files);
+        let mut command = command(&order, files, nothing.try_clone()?);
         let leader = match command.spawn() {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
@@ -86,8 +88,8 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     Ok(())
 }
 
-fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
-    let mut files = files.into_iter();
+fn command(order: &Order<String>, files: Vec<OwnedFd>, nothing: File) -> Command {
+    let mut files = files.into_iter().chain([nothing.into()]);
     let mut next = || files.next().map_or_else(Stdio::null, Stdio::from);
     let mut words = order.words.iter();
     let mut command = Command::new(words.next().map_or("", String::as_str));

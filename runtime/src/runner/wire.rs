@@ -30,6 +30,9 @@ pub(super) struct Order<W> {
 /// What comes before an order: its length.
 const HEADER: usize = 4;
 
+/// How long an order usually is at most.
+const USUAL_LENGTH: usize = 4096;
+
 impl<W: AsRef<str>> Order<W> {
     /// As bytes. Nothing in it may hold a NUL.
     pub(super) fn encode(&self) -> io::Result<Vec<u8>> {
@@ -52,14 +55,21 @@ impl<W: AsRef<str>> Order<W> {
 impl Order<String> {
     /// Waits for an order. There is none when the server has gone.
     pub(super) fn receive(mut socket: &UnixStream) -> io::Result<Option<(Self, Vec<OwnedFd>)>> {
-        let mut header = [0; HEADER];
-        let (length, files) = receive_with_files(socket, &mut header)?;
+        // Most are short, and come as a whole.
+        let mut body = vec![0; USUAL_LENGTH];
+        let (mut length, files) = receive_with_files(socket, &mut body)?;
         if length == 0 {
             return Ok(None);
         }
-        socket.read_exact(&mut header[length..])?;
-        let mut body = vec![0; u32::from_le_bytes(header) as usize];
-        socket.read_exact(&mut body)?;
+        if length < HEADER {
+            socket.read_exact(&mut body[length..HEADER])?;
+            length = HEADER;
+        }
+        let mut header = [0; HEADER];
+        header.copy_from_slice(&body[..HEADER]);
+        body.drain(..HEADER);
+        body.resize(u32::from_le_bytes(header) as usize, 0);
+        socket.read_exact(&mut body[length - HEADER..])?;
         let text = String::from_utf8(body).map_err(io::Error::other)?;
         let mut parts = text.split_terminator('\0').map(str::to_owned);
         let directory = parts.next().unwrap_or_default();
