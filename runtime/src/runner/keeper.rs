@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group,
+    Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group, test_kill_process,
     test_kill_process_group, wait, waitpid,
 };
 
@@ -185,6 +185,8 @@ struct Tree {
     leader: Pid,
     /// How the leader ended, if it was waited for. Its number may be another's after that.
     status: Option<i32>,
+    /// Where orphans are not ours: those that were found before the first of them ended.
+    known: Vec<Pid>,
 }
 
 impl Tree {
@@ -192,6 +194,7 @@ impl Tree {
         Self {
             leader,
             status: None,
+            known: Vec::new(),
         }
     }
 
@@ -199,6 +202,9 @@ impl Tree {
     fn end(&mut self, scope: Scope) -> i32 {
         // One that was stopped cannot hear unless it goes on.
         const ASK: &[Signal] = &[Signal::TERM, Signal::CONT];
+        if !platform::ADOPTS_ORPHANS {
+            self.known = members(scope);
+        }
         let has_asked_group = self.status.is_none() || self.has_group();
         if has_asked_group {
             signal_group(self.leader, ASK);
@@ -207,7 +213,7 @@ impl Tree {
                 return self.status();
             }
         }
-        let mut others = members(scope);
+        let mut others = self.members(scope);
         if has_asked_group {
             // What the group has started since, it needs to clean up.
             others.retain(|&other| getpgid(Some(other)) != Ok(self.leader));
@@ -216,7 +222,7 @@ impl Tree {
         if !self.is_gone_within(GRACE, scope) {
             let start = Instant::now();
             while start.elapsed() < GIVE_UP {
-                signal_each(&members(scope), &[Signal::KILL]);
+                signal_each(&self.members(scope), &[Signal::KILL]);
                 if self.has_group() {
                     signal_group(self.leader, &[Signal::KILL]);
                 }
@@ -247,7 +253,10 @@ impl Tree {
 
     fn is_there(&mut self, scope: Scope) -> bool {
         let has_children = self.has_children();
+        self.known
+            .retain(|&process| test_kill_process(process).is_ok());
         self.has_group()
+            || !self.known.is_empty()
             || match scope {
                 Scope::Everything => has_children,
                 Scope::Session(_) => has_children && !members(scope).is_empty(),
@@ -266,6 +275,16 @@ impl Tree {
                 Err(_) => return false,
             }
         }
+    }
+
+    fn members(&self, scope: Scope) -> Vec<Pid> {
+        let mut members = members(scope);
+        for &process in &self.known {
+            if !members.contains(&process) {
+                members.push(process);
+            }
+        }
+        members
     }
 
     /// Where orphans are not ours, the leader's group is all that can be known of them.
