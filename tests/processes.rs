@@ -298,11 +298,17 @@ fn a_call_that_waited_for_its_place_has_all_of_its_time() {
 fn a_helper_that_dies_is_replaced() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
-    for helper in descendants(server.id()).into_keys() {
+    let helpers = descendants(server.id());
+    assert_eq!(
+        helpers.len(),
+        2,
+        "one that runs commands, and one that makes such"
+    );
+    for &helper in helpers.keys() {
         kill("KILL", helper);
     }
     eventually("the helpers are gone", || {
-        descendants(server.id()).values().all(|&state| state == 'Z')
+        helpers.keys().all(|&helper| is_gone(helper))
     });
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
