@@ -195,8 +195,11 @@ fn encode(offer: &Offer, message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> 
         JsonRpcMessage::Response(response)
             if matches!(response.result, ServerResult::ListToolsResult(_))
     );
+    if !is_list {
+        return Ok(bytes);
+    }
     // Quotes inside of a string are escaped, so this cannot be found in an id.
-    let Some(at) = memchr::memmem::find(&bytes, NO_TOOLS).filter(|_| is_list) else {
+    let Some(at) = memchr::memmem::find(&bytes, NO_TOOLS) else {
         return Ok(bytes);
     };
     let (before, after) = (&bytes[..at], &bytes[at + NO_TOOLS.len()..]);
