@@ -286,6 +286,22 @@ fn neither_processes_nor_files_pile_up() {
 }
 
 #[test]
+fn orphans_that_end_during_a_call_do_not_pile_up() {
+    let mut server = Server::start(&mut fixtures!());
+    let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0 &); done; echo all; sleep 1131";
+    let id = server.send("tools/call", &script("shell_run", script_text));
+    eventually("it has come to its end", || {
+        processes(&["sleep", "1131"]) == 1
+    });
+    eventually("no zombie is left", || {
+        let processes = descendants(server.id());
+        processes.len() == 4 && processes.values().all(|&state| state == 'S')
+    });
+    server.notify("notifications/cancelled", &json!({"requestId": id}));
+    eventually("it is gone", || processes(&["sleep", "1131"]) == 0);
+}
+
+#[test]
 fn a_call_that_waited_for_its_place_has_all_of_its_time() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send("tools/call", &script("shell_run", "sleep 1"));

@@ -1,7 +1,7 @@
 //! A client for end-to-end tests: the real binary, real pipes, real programs.
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
+mod system;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use serde_json::{Value, json};
+
+pub use system::{descendants, kill, open_files, pids, processes, status};
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
 pub const DEADLINE: Duration = Duration::from_mins(1);
@@ -437,100 +439,6 @@ pub fn path_with(program: &str) -> std::ffi::OsString {
         .into_iter()
         .chain(env::split_paths(&old));
     env::join_paths(folders).expect("a PATH")
-}
-
-/// A number out of what the system tells about a process, such as its memory in kilobytes.
-///
-/// # Panics
-/// There is no such process or number.
-#[must_use]
-pub fn status(process: u32, name: &str) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
-    let mut lines = status.lines();
-    let line = lines.find(|line| line.split(':').next() == Some(name));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    number.expect("a number").parse().expect("a number")
-}
-
-/// How many processes have these words as their command line.
-#[must_use]
-pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
-    pids(words).len()
-}
-
-/// The processes that have these words as their command line.
-#[must_use]
-pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
-    let wanted: Vec<u8> = words
-        .iter()
-        .flat_map(|word| [word.as_ref().as_encoded_bytes(), &[0]].concat())
-        .collect();
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let process = path.file_name()?.to_str()?.parse().ok()?;
-            let line = fs::read(path.join("cmdline")).ok()?;
-            (line == wanted).then_some(process)
-        })
-        .collect()
-}
-
-/// Sends a signal, named as `kill` names it.
-///
-/// # Panics
-/// It cannot be sent.
-pub fn kill(signal: &str, process: u32) {
-    let mut command = Command::new("kill");
-    let status = command
-        .args([format!("-{signal}"), process.to_string()])
-        .status();
-    assert!(status.expect("it runs").success(), "{process}");
-}
-
-/// The processes that descend from one, with the letter of their state.
-///
-/// # Panics
-/// There is no table of processes.
-#[must_use]
-pub fn descendants(ancestor: u32) -> HashMap<u32, char> {
-    let mut rows = Vec::new();
-    for entry in fs::read_dir("/proc")
-        .expect("a table")
-        .filter_map(Result::ok)
-    {
-        if let Ok(stat) = fs::read_to_string(entry.path().join("stat"))
-            && let Some((before, after)) = stat.rsplit_once(") ")
-            && let Some((process, _)) = before.split_once(' ')
-        {
-            let mut fields = after.split(' ');
-            let state = fields.next().and_then(|state| state.chars().next());
-            let parent = fields.next().and_then(|parent| parent.parse::<u32>().ok());
-            rows.push((process.parse::<u32>().expect("a number"), parent, state));
-        }
-    }
-    let mut found = HashMap::new();
-    let mut parents = vec![ancestor];
-    while let Some(parent) = parents.pop() {
-        for (process, _, state) in rows.iter().filter(|row| row.1 == Some(parent)) {
-            found.insert(*process, state.unwrap_or('?'));
-            parents.push(*process);
-        }
-    }
-    found
-}
-
-/// How many files a process has open.
-///
-/// # Panics
-/// There is no such process.
-#[must_use]
-pub fn open_files(process: u32) -> usize {
-    fs::read_dir(format!("/proc/{process}/fd"))
-        .expect("a process")
-        .count()
 }
 
 /// The command that starts the server of the fixtures, ready for more arguments.

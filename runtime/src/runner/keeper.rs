@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group, test_kill_process,
-    test_kill_process_group, wait, waitpid,
+    test_kill_process_group, wait,
 };
 
 use super::platform;
@@ -71,6 +71,7 @@ impl Line {
 /// Keeps commands until the server lets go of the leash, or until one leaves something behind.
 pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
+    let deaths = deaths()?;
     let nothing = File::open("/dev/null")?;
     while let Some((order, files)) = line.next_order()? {
         let mut command = command(&order, files, nothing.try_clone()?);
@@ -81,7 +82,7 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
                 continue;
             }
         };
-        if !attend(line, leader, command) {
+        if !attend(line, &deaths, leader, command) {
             break;
         }
     }
@@ -107,15 +108,10 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>, nothing: File) -> Command
 }
 
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
-fn attend(line: &Line, leader: Pid, command: Command) -> bool {
+fn attend(line: &Line, deaths: &UnixStream, leader: Pid, command: Command) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
-    let watch = platform::watch(leader);
-    let ended = watch
-        .as_ref()
-        .ok()
-        .and_then(|watch| wait_for_end(&line.leash, leader, watch).ok()?);
-    tree.status = ended;
+    let ended = tree.wait_for_leader(&line.leash, deaths).unwrap_or(None);
     if let Some(status) = ended
         && !tree.has_children()
         && !tree.has_group()
@@ -141,13 +137,12 @@ fn attend(line: &Line, leader: Pid, command: Command) -> bool {
     is_clean
 }
 
-/// The command's status, or nothing if the server does not want to wait for it.
-fn wait_for_end(leash: &PipeReader, leader: Pid, watch: &impl AsFd) -> io::Result<Option<i32>> {
-    if !wait_for_either(leash, watch)?.other {
-        return Ok(None);
-    }
-    let ended = waitpid(Some(leader), WaitOptions::empty())?;
-    Ok(ended.map(|(_, status)| status.as_raw()))
+/// A stream from which something can be read after a child has ended.
+fn deaths() -> io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
+    reader.set_nonblocking(true)?;
+    Ok(reader)
 }
 
 /// Which can be read.
@@ -195,6 +190,23 @@ impl Tree {
             leader,
             status: None,
             known: Vec::new(),
+        }
+    }
+
+    /// The leader's status, or nothing if the server does not want to wait for it. Orphans that end
+    /// meanwhile are waited for too.
+    fn wait_for_leader(
+        &mut self,
+        leash: &PipeReader,
+        mut deaths: &UnixStream,
+    ) -> io::Result<Option<i32>> {
+        loop {
+            let ready = wait_for_either(leash, deaths)?;
+            while let Ok(1..) = deaths.read(&mut [0; 64]) {}
+            self.has_children();
+            if ready.leash || self.status.is_some() {
+                return Ok(self.status);
+            }
         }
     }
 

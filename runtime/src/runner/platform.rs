@@ -1,5 +1,4 @@
-//! What differs between systems: whose children orphans become, how a command's end is noticed,
-//! and how its processes are found.
+//! What differs between systems: whose children orphans become, and how processes are found.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{Row, descendants_of};
 
@@ -33,11 +33,6 @@ pub(in super::super) const ADOPTS_ORPHANS: bool = true;
 pub(in super::super) fn adopt_orphans() -> io::Result<()> {
     // Any process stands for yes.
     Ok(set_child_subreaper(Some(getpid()))?)
-}
-
-/// A descriptor that can be read when a child has ended. The child is not waited for.
-pub(in super::super) fn watch(child: Pid) -> io::Result<OwnedFd> {
-    Ok(pidfd_open(child, PidfdFlags::empty())?)
 }
 
 /// All that descends from this process.

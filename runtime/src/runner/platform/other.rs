@@ -5,11 +5,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
+use rustix::process::{Pid, getpid};
 
 use super::{Row, descendants_of};
 
@@ -38,18 +37,6 @@ pub(in super::super) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// A descriptor that can be read when a child has ended. The child is not waited for.
-pub(in super::super) fn watch(child: Pid) -> io::Result<OwnedFd> {
-    let (reader, writer) = io::pipe()?;
-    thread::Builder::new().spawn(move || {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(child), options), Err(Errno::INTR)) {}
-        // Closing the pipe is the news.
-        drop(writer);
-    })?;
-    Ok(reader.into())
-}
-
 /// All that descends from this process.
 pub(in super::super) fn descendants() -> io::Result<Vec<Pid>> {
     let table = Command::new("ps").args(["-axo", "pid=,ppid="]).output()?;
@@ -68,23 +55,18 @@ fn row(line: &str) -> Option<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::event::{PollFd, PollFlags, poll};
     use std::process::Stdio;
 
     #[test]
-    fn a_childs_end_can_be_waited_for_and_it_is_found_before() {
+    fn a_child_is_found() {
         let mut child = Command::new("cat")
             .stdin(Stdio::piped())
             .spawn()
             .expect("started");
-        let process = Pid::from_child(&child);
-        let watch = watch(process).expect("watched");
         let found = descendants().expect("a table");
-        assert!(found.contains(&process), "{found:?}");
+        assert!(found.contains(&Pid::from_child(&child)), "{found:?}");
         drop(child.stdin.take());
-        let mut files = [PollFd::new(&watch, PollFlags::IN)];
-        poll(&mut files, None).expect("polled");
-        assert!(child.try_wait().expect("a child").is_some());
+        child.wait().expect("a child");
     }
 
     #[test]
