@@ -286,6 +286,19 @@ fn neither_processes_nor_files_pile_up() {
 }
 
 #[test]
+fn processes_that_keep_forking_are_ended_too() {
+    let mut server = Server::start(&mut fixtures!());
+    // Each one starts the next and ends, and none of them can be asked.
+    let script_text = "trap '' TERM; hop() { sleep 0.005; hop & }; hop & hop & hop & sleep 1141";
+    let words = ["sh", "-c", script_text];
+    let id = server.send("tools/call", &script("shell_run", script_text));
+    eventually("they run", || processes(&words) > 2);
+    server.notify("notifications/cancelled", &json!({"requestId": id}));
+    // A look may miss one that is just born.
+    eventually("none is left", || (0..20).all(|_| processes(&words) == 0));
+}
+
+#[test]
 fn orphans_that_end_during_a_call_do_not_pile_up() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0 &); done; echo all; sleep 1131";

@@ -234,16 +234,30 @@ impl Tree {
         if !self.is_gone_within(GRACE, scope) {
             let start = Instant::now();
             while start.elapsed() < GIVE_UP {
-                signal_each(&self.members(scope), &[Signal::KILL]);
-                if self.has_group() {
-                    signal_group(self.leader, &[Signal::KILL]);
-                }
+                self.kill(scope);
                 if self.is_gone_within(LOOK_AGAIN, scope) {
                     break;
                 }
             }
         }
         self.status()
+    }
+
+    fn kill(&self, scope: Scope) {
+        let members = self.members(scope);
+        // A whole group at once leaves none of it the time to fork. Our own is no command's.
+        let own_group = getpgid(None);
+        for &member in &members {
+            if let Ok(group) = getpgid(Some(member))
+                && Ok(group) != own_group
+            {
+                signal_group(group, &[Signal::KILL]);
+            }
+        }
+        signal_each(&members, &[Signal::KILL]);
+        if self.has_group() {
+            signal_group(self.leader, &[Signal::KILL]);
+        }
     }
 
     fn status(&self) -> i32 {

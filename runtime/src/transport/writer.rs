@@ -67,13 +67,14 @@ async fn write(output: Output, mut lines: Receiver<Line>, flow: &Flow) -> io::Re
     let mut output = BufWriter::new(output);
     let mut batch = Vec::with_capacity(QUEUE);
     while lines.recv_many(&mut batch, QUEUE).await > 0 {
-        for line in &mut batch {
+        for mut line in batch.drain(..) {
             line.bytes.push(b'\n');
             output.write_all(&line.bytes).await?;
+            if let Some(id) = line.answers {
+                flow.finish(&id);
+            }
         }
         output.flush().await?;
-        let answered = batch.drain(..).filter_map(|line| line.answers);
-        answered.for_each(|id| flow.finish(&id));
     }
     output.shutdown().await
 }
