@@ -333,3 +333,35 @@ fn a_command_that_does_not_end_by_itself_does_not_outlive_a_client_that_died() {
     eventually("it is gone", || processes(&["sleep", "1204"]) == 0);
     client.wait().expect("it ends");
 }
+
+#[test]
+fn a_log_that_nobody_reads_does_not_stop_the_server() {
+    for is_open in [true, false] {
+        let mut command = fixtures!();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the server starts");
+        let stderr = child.stderr.take().filter(|_| is_open);
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+        let flood = thread::spawn(move || {
+            let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize("2025-11-25")});
+            writeln!(stdin, "{hello}").expect("it reads");
+            for id in 1..=3000 {
+                // Refused, which is logged.
+                let params = call("dump_required", &json!({}));
+                let request =
+                    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+                writeln!(stdin, "{request}").expect("it reads");
+            }
+            stdin
+        });
+        let answers = std::io::BufRead::lines(stdout).take(3001);
+        assert_eq!(answers.map_while(Result::ok).count(), 3001, "{is_open}");
+        drop(flood.join().expect("no panic"));
+        assert!(child.wait().expect("it ends").success(), "{is_open}");
+        drop(stderr);
+    }
+}

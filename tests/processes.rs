@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use climax_tests::{
-    Folder, Server, descendants, eventually, fixtures, kill, open_files, pids, processes,
+    Folder, Server, descendants, eventually, fixtures, kill, open_files, pids, processes, run,
 };
 use serde_json::{Value, json};
 
@@ -365,4 +365,39 @@ fn many_calls_at_once_find_enough_files() {
     for id in ids {
         assert_eq!(server.wait_for(id)["result"]["content"][0]["text"], "256");
     }
+}
+
+#[test]
+fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
+    let mut server = Server::start(&mut fixtures!());
+    let script_text = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
+    let answer = server.call("shell_run", &json!({"script": script_text}));
+    assert!(answer.is_error, "{answer:?}");
+    eventually("nothing is left", || {
+        processes(&["sleep", "1151"]) + processes(&["sleep", "1152"]) == 0
+    });
+    assert_eq!(
+        server.call("shell_run", &json!({"script": "echo on"})).text,
+        "on"
+    );
+}
+
+#[test]
+fn a_helper_that_is_stuck_does_not_hold_the_server() {
+    let mut server = Server::start(&mut fixtures!());
+    server.send("tools/call", &script("shell_run", "sleep 1161"));
+    eventually("it runs", || processes(&["sleep", "1161"]) == 1);
+    let command = pids(&["sleep", "1161"]);
+    let mut helpers = descendants(server.id());
+    helpers.retain(|helper, _| !command.contains(helper));
+    for &helper in helpers.keys() {
+        kill("STOP", helper);
+    }
+    let (status, _) = server.close();
+    assert!(status.success(), "{status}");
+    // The system may have woken them up by itself, as nobody else is left who could.
+    for helper in helpers.keys() {
+        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
+    }
+    eventually("it is gone", || processes(&["sleep", "1161"]) == 0);
 }

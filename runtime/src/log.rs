@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::Level;
 use tracing_subscriber::fmt::writer::MakeWriterExt;
 
@@ -37,8 +38,10 @@ impl From<LogLevel> for Level {
 /// # Errors
 /// The file cannot be opened.
 pub(crate) fn start(level: LogLevel) -> Result<(), String> {
-    let stderr = io::stderr.with_max_level(level.into());
+    let stderr = (|| Stderr).with_max_level(level.into());
     let builder = tracing_subscriber::fmt()
+        // It would tell about them on standard error.
+        .log_internal_errors(false)
         .with_ansi(false)
         .with_target(false);
     match env::var_os(LOG_FILE).filter(|path| !path.is_empty()) {
@@ -58,4 +61,29 @@ pub(crate) fn start(level: LogLevel) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Standard error for a program that has better things to do than to wait for whoever reads it, or
+/// does not: what does not fit is lost.
+struct Stderr;
+
+/// A pipe that can be written at all has room for so much.
+const AT_ONCE: usize = 4096;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let stderr = io::stderr();
+        let mut files = [PollFd::new(&stderr, PollFlags::OUT)];
+        let piece = &bytes[..bytes.len().min(AT_ONCE)];
+        let is_ready = poll(&mut files, Some(&Timespec::default())).is_ok()
+            && files[0].revents() == PollFlags::OUT;
+        if is_ready {
+            let _ = rustix::io::write(&stderr, piece);
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

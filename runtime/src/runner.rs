@@ -163,6 +163,7 @@ async fn attempt(
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {
+                running.read_rest(is_clean).await;
                 running.release(is_clean);
                 End::Exited(ExitStatus::from_raw(status))
             }
@@ -187,7 +188,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Waits for the command's end and its output.
+    /// Waits for the command's end, and takes its output meanwhile.
     async fn finish(
         &mut self,
         feed: impl Future<Output = ()>,
@@ -197,36 +198,34 @@ impl Running<'_> {
             return Err(io::ErrorKind::NotConnected.into());
         };
         let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
-        let report = {
-            let output = async {
-                tokio::join!(
-                    feed,
-                    stdout.read_to_end(progress),
-                    stderr.read_to_end(progress)
-                );
-            };
-            tokio::select! {
-                () = output => keeper.report().await?,
-                report = keeper.report() => report?,
-            }
+        let output = async {
+            tokio::join!(
+                feed,
+                stdout.read_to_end(progress),
+                stderr.read_to_end(progress)
+            );
         };
-        match report {
-            Report::Failed(_) => {}
-            // All that was written is in the pipes.
-            Report::Ended { is_clean: true, .. } => {
-                stdout.read_rest();
-                stderr.read_rest();
-            }
-            Report::Ended {
-                is_clean: false, ..
-            } => {
-                keeper.accept();
-                let output =
-                    async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
-                let _ = timeout(LINGER, output).await;
-            }
+        tokio::select! {
+            () = output => keeper.report().await,
+            report = keeper.report() => report,
         }
-        Ok(report)
+    }
+
+    /// Takes what was written before the command's end, and what comes soon after from processes
+    /// that it left behind.
+    async fn read_rest(&mut self, is_clean: bool) {
+        let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
+        if is_clean {
+            // All that was written is in the pipes.
+            stdout.read_rest();
+            stderr.read_rest();
+        } else {
+            if let Some(keeper) = &self.keeper {
+                keeper.accept();
+            }
+            let output = async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
+            let _ = timeout(LINGER, output).await;
+        }
     }
 
     /// The command has ended by itself.

@@ -8,6 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,7 +73,7 @@ impl Line {
 /// Keeps commands until the server lets go of the leash, or until one leaves something behind.
 pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
-    let deaths = deaths()?;
+    let signals = signals()?;
     let nothing = File::open("/dev/null")?;
     while let Some((order, files)) = line.next_order()? {
         let mut command = command(&order, files, nothing.try_clone()?);
@@ -82,7 +84,7 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
                 continue;
             }
         };
-        if !attend(line, &deaths, leader, command) {
+        if !attend(line, &signals, leader, command) {
             break;
         }
     }
@@ -108,10 +110,10 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>, nothing: File) -> Command
 }
 
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
-fn attend(line: &Line, deaths: &UnixStream, leader: Pid, command: Command) -> bool {
+fn attend(line: &Line, signals: &Signals, leader: Pid, command: Command) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
-    let ended = tree.wait_for_leader(&line.leash, deaths).unwrap_or(None);
+    let ended = tree.wait_for_leader(&line.leash, signals).unwrap_or(None);
     if let Some(status) = ended
         && !tree.has_children()
         && !tree.has_group()
@@ -137,12 +139,24 @@ fn attend(line: &Line, deaths: &UnixStream, leader: Pid, command: Command) -> bo
     is_clean
 }
 
-/// A stream from which something can be read after a child has ended.
-fn deaths() -> io::Result<UnixStream> {
-    let (reader, writer) = UnixStream::pair()?;
+/// What a keeper hears by signals.
+struct Signals {
+    /// Can be read after each.
+    any: UnixStream,
+    /// Whether the keeper was asked to end. It does not die of that, but ends its command first.
+    to_end: Arc<AtomicBool>,
+}
+
+fn signals() -> io::Result<Signals> {
+    let (any, writer) = UnixStream::pair()?;
+    any.set_nonblocking(true)?;
+    let to_end = Arc::new(AtomicBool::new(false));
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        signal_hook::flag::register(signal.as_raw(), to_end.clone())?;
+        signal_hook::low_level::pipe::register(signal.as_raw(), writer.try_clone()?)?;
+    }
     signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
-    reader.set_nonblocking(true)?;
-    Ok(reader)
+    Ok(Signals { any, to_end })
 }
 
 /// Which can be read.
@@ -198,13 +212,14 @@ impl Tree {
     fn wait_for_leader(
         &mut self,
         leash: &PipeReader,
-        mut deaths: &UnixStream,
+        signals: &Signals,
     ) -> io::Result<Option<i32>> {
         loop {
-            let ready = wait_for_either(leash, deaths)?;
-            while let Ok(1..) = deaths.read(&mut [0; 64]) {}
+            let ready = wait_for_either(leash, &signals.any)?;
+            while let Ok(1..) = (&signals.any).read(&mut [0; 64]) {}
             self.has_children();
-            if ready.leash || self.status.is_some() {
+            let is_to_end = ready.leash || signals.to_end.load(Ordering::Relaxed);
+            if is_to_end || self.status.is_some() {
                 return Ok(self.status);
             }
         }

@@ -48,10 +48,12 @@ fn nurse() -> io::Result<()> {
     let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-    let mut server = Some(socket);
+    // It stays open to the end, which the server thereby notices.
+    let server = socket;
+    let mut is_open = true;
     let mut wards: Vec<Ward> = Vec::new();
-    while server.is_some() || !wards.is_empty() {
-        let files = server.iter().map(AsFd::as_fd);
+    while is_open || !wards.is_empty() {
+        let files = is_open.then(|| server.as_fd()).into_iter();
         let files = files.chain(wards.iter().map(|ward| ward.lifeline.as_fd()));
         let mut files: Vec<_> = files
             .map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN))
@@ -61,7 +63,7 @@ fn nurse() -> io::Result<()> {
             other => other?,
         };
         let mut is_ready = files.iter().map(|file| !file.revents().is_empty());
-        let is_asked = server.is_some() && is_ready.next() == Some(true);
+        let is_asked = is_open && is_ready.next() == Some(true);
         let has_ended: Vec<bool> = is_ready.collect();
         drop(files);
         let mut has_ended = has_ended.into_iter();
@@ -75,8 +77,8 @@ fn nurse() -> io::Result<()> {
         if !is_asked {
             continue;
         }
-        let Some(line) = next_keeper(server.as_ref())? else {
-            server = None;
+        let Some(line) = next_keeper(&server)? else {
+            is_open = false;
             continue;
         };
         let (lifeline, end) = io::pipe()?;
@@ -99,10 +101,7 @@ fn nurse() -> io::Result<()> {
 }
 
 /// What a new keeper is to have.
-fn next_keeper(server: Option<&UnixStream>) -> io::Result<Option<Line>> {
-    let Some(server) = server else {
-        return Ok(None);
-    };
+fn next_keeper(server: &UnixStream) -> io::Result<Option<Line>> {
     let (_, files) = receive_with_files(server, &mut [0])?;
     let files = <[OwnedFd; 3]>::try_from(files).ok();
     Ok(files.map(|[orders, reports, leash]| Line {

@@ -33,6 +33,9 @@ const FILES_OF_THE_SERVER: u64 = 64;
 /// How long a keeper that was told to end its command is waited for.
 const PATIENCE: Duration = Duration::from_secs(6);
 
+/// How long keepers are waited for when the server ends.
+const LAST_MOMENT: Duration = Duration::from_millis(600);
+
 /// All keepers of a server.
 pub(crate) struct Keepers {
     /// How many calls may run at the same time.
@@ -167,7 +170,8 @@ impl Keepers {
                 }
             }
         };
-        if timeout(PATIENCE, closed).await.is_ok() {
+        // A keeper that is stuck is not waited for; it goes on without us.
+        if timeout(LAST_MOMENT, closed).await.is_ok() {
             let _ = nursery.process.wait();
         }
     }
