@@ -1,11 +1,14 @@
 //! However fast a client sends and however slowly it reads, the server stays small and answers.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use climax_tests::{Server, eventually, fixtures, initialize, processes, status};
 use serde_json::{Value, json};
@@ -18,6 +21,56 @@ fn ping(id: u64) -> String {
 
 fn call(tool: &str, args: &Value) -> Value {
     json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": args}})
+}
+
+/// The line of a request.
+fn line(id: impl Into<Value>, method: &str, params: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}).to_string()
+        + "\n"
+}
+
+/// The line that takes a request back.
+fn cancel(id: impl Into<Value>) -> String {
+    let params = json!({"requestId": id.into()});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
+        + "\n"
+}
+
+/// Starts a server whose answers are not read unless the child's output is.
+fn start_unread(mut command: Command, stdin: impl Into<Stdio>) -> Child {
+    command.stdin(stdin).stdout(Stdio::piped());
+    command.stderr(Stdio::null());
+    command.spawn().expect("the server starts")
+}
+
+fn hello() -> String {
+    line(0, "initialize", &initialize("2025-11-25"))
+}
+
+/// Writes lines until the server takes no more of them, or all. Returns how many it took, and a
+/// thread that goes on and gives the stream back.
+fn write_until_stuck<W: Write + Send + 'static>(
+    mut stdin: W,
+    lines: impl Iterator<Item = String> + Send + 'static,
+) -> (u64, JoinHandle<W>) {
+    let sent = Arc::new(AtomicU64::new(0));
+    let counter = sent.clone();
+    let writer = thread::spawn(move || {
+        for line in lines {
+            if stdin.write_all(line.as_bytes()).is_err() {
+                break;
+            }
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        stdin
+    });
+    let mut before = 0;
+    eventually("the client has to wait", || {
+        thread::sleep(Duration::from_millis(200));
+        let now = sent.load(Ordering::Relaxed);
+        now > 0 && now == std::mem::replace(&mut before, now)
+    });
+    (before, writer)
 }
 
 #[test]
@@ -45,36 +98,93 @@ fn a_hundred_thousand_requests_in_a_row_take_little_memory_and_all_are_answered(
 
 #[test]
 fn a_client_that_does_not_read_has_to_wait_and_nothing_is_lost() {
-    let mut command = fixtures!();
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().expect("the server starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let sent = Arc::new(AtomicU64::new(0));
-    let counter = sent.clone();
-    let flood = thread::spawn(move || {
-        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize("2025-11-25")});
-        writeln!(stdin, "{hello}").expect("it reads");
-        for id in 1..=REQUESTS {
-            stdin.write_all(ping(id).as_bytes()).expect("it reads");
-            counter.store(id, Ordering::Relaxed);
-        }
-        stdin
-    });
-    let process_id = child.id();
-    let mut before = 0;
-    eventually("the client has to wait", || {
-        thread::sleep(Duration::from_millis(100));
-        let now = sent.load(Ordering::Relaxed);
-        now > 0 && now == std::mem::replace(&mut before, now)
-    });
-    assert!(before < REQUESTS / 2, "{before} were taken");
-    let kilobytes = status(process_id, "VmHWM");
+    let mut child = start_unread(fixtures!(), Stdio::piped());
+    let stdin = child.stdin.take().expect("a pipe");
+    let lines = std::iter::once(hello()).chain((1..=REQUESTS).map(ping));
+    let (taken, writer) = write_until_stuck(stdin, lines);
+    assert!(taken < REQUESTS / 2, "{taken} were taken");
+    let kilobytes = status(child.id(), "VmHWM");
     assert!(kilobytes < 20_000, "{kilobytes} kB");
     let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
     let answers = std::io::BufRead::lines(stdout).take(usize::try_from(REQUESTS).expect("few") + 1);
     assert_eq!(answers.map_while(Result::ok).count() as u64, REQUESTS + 1);
-    drop(flood.join().expect("no panic"));
+    drop(writer.join().expect("no panic"));
     assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn taking_requests_back_does_not_make_room_for_answers_that_nobody_reads() {
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "climax_search"})),
+        ("tools/call", call("no_such_tool", &json!({}))),
+    ] {
+        let mut child = start_unread(fixtures!(), Stdio::piped());
+        let stdin = child.stdin.take().expect("a pipe");
+        let pairs = (1..=20_000).map(move |id| line(id, method, &params) + &cancel(id));
+        let (taken, _writer) = write_until_stuck(stdin, std::iter::once(hello()).chain(pairs));
+        let kilobytes = status(child.id(), "VmHWM");
+        assert!(
+            kilobytes < 20_000,
+            "{kilobytes} kB after {taken} times {method}"
+        );
+        child.kill().expect("it runs");
+        child.wait().expect("ended");
+    }
+}
+
+/// Waits for the end of a server that nobody talks to any more.
+fn assert_leaves(mut child: Child) {
+    let start = Instant::now();
+    let mut status = None;
+    eventually("the server ends", || {
+        status = child.try_wait().expect("a child");
+        status.is_some()
+    });
+    assert!(status.expect("ended").success());
+    // A second is the promise; the machine may be busy.
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_client_that_leaves_more_than_is_read_does_not_hold_the_server() {
+    let folder = climax_tests::Folder::new();
+    let path = folder.path().join("requests");
+    let script = |text: String| call("shell_run", &json!({"script": text}));
+    let first = line(-1, "tools/call", &script("sleep 1205".to_owned()));
+    // Either of these is more than the server takes: answers that nobody reads, and calls that wait.
+    let pings: String = (1..=300_000).map(ping).collect();
+    let calls: String = (1..=20_000)
+        .map(|id| line(id, "tools/call", &script(format!("# {id:500}"))))
+        .collect();
+    for rest in [pings, calls] {
+        let text = hello() + &first + &rest;
+        std::fs::write(&path, &text).expect("a file");
+        let server = || fixtures!("--max-concurrent", "1");
+        let is_held = || {
+            eventually("it runs", || processes(&["sleep", "1205"]) == 1);
+            thread::sleep(Duration::from_millis(300));
+        };
+        // The client dies.
+        let mut cat = Command::new("cat");
+        let mut client = cat.arg(&path).stdout(Stdio::piped()).spawn().expect("cat");
+        let child = start_unread(server(), client.stdout.take().expect("a pipe"));
+        is_held();
+        client.kill().expect("it runs");
+        assert!(!client.wait().expect("ended").success(), "it had to wait");
+        assert_leaves(child);
+        assert_eq!(processes(&["sleep", "1205"]), 0);
+        // The client closes the half of a socket that it writes to.
+        let (ours, theirs) = UnixStream::pair().expect("sockets");
+        let child = start_unread(server(), OwnedFd::from(theirs));
+        let mut copy = ours.try_clone().expect("a copy");
+        let writer = thread::spawn(move || copy.write_all(text.as_bytes()));
+        is_held();
+        ours.shutdown(Shutdown::Write).expect("open");
+        assert!(writer.join().expect("no panic").is_err(), "it had to wait");
+        assert_leaves(child);
+        assert_eq!(processes(&["sleep", "1205"]), 0);
+    }
 }
 
 #[test]
@@ -195,44 +305,51 @@ fn a_longer_message_than_allowed_is_refused_with_its_id_and_not_kept() {
 #[test]
 fn an_id_that_is_in_use_is_refused_and_the_first_request_is_answered() {
     let mut server = Server::start(&mut fixtures!());
-    let request = json!({"jsonrpc": "2.0", "id": "twice", "method": "tools/call",
-        "params": call("shell_run", &json!({"script": "sleep 0.3; echo first"}))});
-    server.send_line(&request.to_string());
-    server.send_line(&request.to_string());
+    let script = json!({"script": "sleep 0.3; echo first"});
+    let request = line("twice", "tools/call", &call("shell_run", &script));
+    server.send_line(&(request.clone() + request.trim_end()));
     let refused = server.receive();
     assert_eq!(refused["id"], "twice");
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
     let answer = server.receive();
     assert_eq!(answer["id"], "twice");
     assert_eq!(answer["result"]["content"][0]["text"], "first");
-    // It is free again.
-    server.send_line(&request.to_string());
-    assert_eq!(server.receive()["result"]["content"][0]["text"], "first");
+}
+
+#[test]
+fn an_id_is_free_when_its_request_is_answered_or_cancelled() {
+    let mut server = Server::start(&mut fixtures!());
+    for _ in 0..2000 {
+        server.send_line(ping(7).trim_end());
+        let answer = server.receive();
+        assert_eq!(answer, json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
+    }
+    let call = |script| {
+        line(
+            7,
+            "tools/call",
+            &call("shell_run", &json!({"script": script})),
+        )
+    };
+    for _ in 0..20 {
+        let lines = call("sleep 1206") + &cancel(7) + &call("echo new");
+        server.send_line(lines.trim_end());
+        let answer = server.receive();
+        assert_eq!(answer["result"]["content"][0]["text"], "new", "{answer}");
+    }
+    eventually("they are gone", || processes(&["sleep", "1206"]) == 0);
 }
 
 #[test]
 fn a_client_that_leaves_without_its_answers_does_not_hold_the_server() {
-    let mut command = fixtures!();
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().expect("the server starts");
+    let mut child = start_unread(fixtures!(), Stdio::piped());
     let mut stdin = child.stdin.take().expect("a pipe");
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize("2025-11-25")});
-    writeln!(stdin, "{hello}").expect("it reads");
-    for id in 1..=20 {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": call("behave_flood", &json!({"flood": 1_000_000}))});
-        writeln!(stdin, "{request}").expect("it reads");
-    }
+    let flood = call("behave_flood", &json!({"flood": 1_000_000}));
+    let lines = (1..=20).map(|id| line(id, "tools/call", &flood));
+    let text = hello() + &lines.collect::<String>();
+    stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
-    let mut status = None;
-    eventually("the server ends", || {
-        status = child.try_wait().expect("a child");
-        status.is_some()
-    });
-    assert!(status.expect("ended").success());
+    assert_leaves(child);
 }
 
 /// A call of a script, with a token for its progress.
@@ -321,10 +438,9 @@ fn a_command_that_does_not_end_by_itself_does_not_outlive_a_client_that_died() {
         );
     let mut client = client.stdin(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = client.stdin.take().expect("a pipe");
-    let request = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-        "params": {"name": "shell_run", "arguments": {"script": "sleep 1204"}}});
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize("2025-11-25")});
-    write!(stdin, "{hello}\n{request}\n").expect("it reads");
+    let sleep = json!({"name": "shell_run", "arguments": {"script": "sleep 1204"}});
+    let text = hello() + &line(2, "tools/call", &sleep);
+    stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
     eventually("it runs", || processes(&["sleep", "1204"]) == 1);
     for process in climax_tests::pids(&["sleep", "1203"]) {
@@ -347,14 +463,11 @@ fn a_log_that_nobody_reads_does_not_stop_the_server() {
         let mut stdin = child.stdin.take().expect("a pipe");
         let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
         let flood = thread::spawn(move || {
-            let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize("2025-11-25")});
-            writeln!(stdin, "{hello}").expect("it reads");
-            for id in 1..=3000 {
-                // Refused, which is logged.
-                let params = call("dump_required", &json!({}));
-                let request =
-                    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-                writeln!(stdin, "{request}").expect("it reads");
+            // Refused, which is logged.
+            let refused = call("dump_required", &json!({}));
+            let lines = (1..=3000).map(|id| line(id, "tools/call", &refused));
+            for line in std::iter::once(hello()).chain(lines) {
+                stdin.write_all(line.as_bytes()).expect("it reads");
             }
             stdin
         });

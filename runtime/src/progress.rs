@@ -1,6 +1,8 @@
 //! What is known of a call while it goes on: that it waits, that it runs, the last line it wrote.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::lock::lock;
 
 /// A line that is longer is cut.
 const LONGEST_LINE: usize = 200;
@@ -30,7 +32,7 @@ impl Progress {
 
     /// What to say about it after so many seconds.
     pub(crate) fn message(&self, seconds: u64) -> String {
-        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*lock(&self.0) {
             State::Waiting if seconds == 0 => "started".to_owned(),
             State::Waiting => format!("{seconds} s: waiting for other commands to end"),
             State::Running => format!("{seconds} s: running"),
@@ -39,7 +41,7 @@ impl Progress {
     }
 
     fn set(&self, state: State) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        *lock(&self.0) = state;
     }
 }
 

@@ -6,7 +6,6 @@
 mod fork;
 mod keeper;
 mod nursery;
-mod platform;
 mod pool;
 mod wire;
 
@@ -144,16 +143,14 @@ async fn attempt(
         Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
         None => (None, None),
     };
+    let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
+    files.extend(stdin_end.as_ref().map(AsFd::as_fd));
+    keeper.order(&order.encode()?, &files).await?;
     let mut running = Running {
         keeper: Some(keeper),
         stdout: Stream::new(stdout, invocation.max_output)?,
         stderr: Stream::new(stderr, invocation.max_output / STDERR_SHARE)?,
     };
-    let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
-    files.extend(stdin_end.as_ref().map(AsFd::as_fd));
-    if let Some(keeper) = &mut running.keeper {
-        keeper.order(&order.encode()?, &files).await?;
-    }
     // The other ends are the command's alone.
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));

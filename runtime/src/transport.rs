@@ -4,6 +4,7 @@
 //! to `tools/list` is written from baked bytes, input that is no message gets an answer, and a
 //! client that sends too much has to wait.
 
+mod departure;
 mod flow;
 mod lines;
 mod message;
@@ -14,30 +15,27 @@ mod writer;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Serialize;
+use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Offer;
+use departure::Departure;
 use flow::{Flow, Verdict};
 use lines::{Line, Lines};
 use message::{INVALID_REQUEST, Parsed, kind, opens, parse};
 use writer::Writer;
 
-/// How long answers are still written after the end of input.
-const LAST_ANSWERS: Duration = Duration::from_millis(200);
-
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
     offer: Arc<Offer>,
-    /// Ends everything that still runs when there is no client any more.
-    stop: CancellationToken,
     lines: Lines,
     max_request: usize,
     /// Whether the session has begun. What is no request before that has nothing to be about, and
@@ -45,6 +43,7 @@ pub(crate) struct Stdio {
     is_open: bool,
     /// Whether there is no more input.
     is_at_end: bool,
+    departure: Departure,
     flow: Arc<Flow>,
     /// What is to be said about a line that was no message. It is kept here, because rmcp may drop
     /// the future that says it and ask again.
@@ -69,11 +68,11 @@ impl Stdio {
         let writer = Writer::new(stdio::output(), flow.clone(), stop.clone());
         Self {
             offer,
-            stop,
             lines: Lines::new(stdio::input(), limits.max_request),
             max_request: limits.max_request,
             is_open: false,
             is_at_end: false,
+            departure: Departure::new(stop),
             flow,
             complaint: None,
             writer: Some(writer),
@@ -83,10 +82,15 @@ impl Stdio {
     /// The next message that rmcp may have, or nothing when there is no more.
     async fn next_message(&mut self) -> io::Result<Option<ClientJsonRpcMessage>> {
         loop {
+            // What was asked for before has its turn too, also when there is always more to read.
+            consume_budget().await;
             self.say_complaint().await;
-            if let Some(line) = self.flow.next_parked() {
-                if let Parsed::Message(message) = parse(line.trim_ascii()) {
-                    return Ok(Some(*message));
+            if let Some((number, line)) = self.flow.next_parked() {
+                if let Parsed::Message(message) = parse(line.trim_ascii())
+                    && let JsonRpcMessage::Request(mut request) = *message
+                {
+                    request.id = RequestId::Number(number);
+                    return Ok(Some(JsonRpcMessage::Request(request)));
                 }
                 continue;
             }
@@ -110,14 +114,15 @@ impl Stdio {
                         self.complain(&id, INVALID_REQUEST, &message);
                     }
                     Line::End => self.end(),
-                }
+                },
+                () = self.departure.watch(), if !may_read => {}
             }
         }
     }
 
     /// The message in a line, if it is one that rmcp may have now.
     fn take(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
-        let message = match parse(line.trim_ascii()) {
+        let mut message = match parse(line.trim_ascii()) {
             Parsed::Message(message) => *message,
             Parsed::Nothing => return None,
             Parsed::Malformed(id, code, message) => {
@@ -126,10 +131,13 @@ impl Stdio {
             }
         };
         self.is_open |= opens(&message);
-        let may_go = match &message {
+        let may_go = match &mut message {
             JsonRpcMessage::Request(request) => {
                 match self.flow.admit(&request.id, kind(&request.request), line) {
-                    Verdict::Go => true,
+                    Verdict::Go(number) => {
+                        request.id = RequestId::Number(number);
+                        true
+                    }
                     Verdict::Parked => false,
                     Verdict::Duplicate => {
                         let message =
@@ -139,10 +147,12 @@ impl Stdio {
                     }
                 }
             }
-            JsonRpcMessage::Notification(notification) => match &notification.notification {
+            JsonRpcMessage::Notification(notification) => match &mut notification.notification {
                 ClientNotification::CancelledNotification(cancelled) => {
-                    let id = cancelled.params.request_id.as_ref();
-                    self.is_open && !id.is_some_and(|id| self.flow.cancel(id))
+                    let id = &mut cancelled.params.request_id;
+                    let number = id.take().and_then(|id| self.flow.cancel(&id));
+                    *id = number.map(RequestId::Number);
+                    number.is_some()
                 }
                 _ => self.is_open,
             },
@@ -165,24 +175,43 @@ impl Stdio {
     async fn say_complaint(&mut self) {
         if self.complaint.is_some()
             && let Some(writer) = &self.writer
-            && let Ok(permit) = writer.queue.reserve().await
-            && let Some(bytes) = self.complaint.take()
         {
-            permit.send(writer::Line {
-                bytes,
-                answers: None,
-            });
+            tokio::select! {
+                Ok(permit) = writer.queue.reserve() => if let Some(bytes) = self.complaint.take() {
+                    permit.send(writer::Line { bytes, answers: None });
+                },
+                () = self.departure.watch() => {}
+            }
         }
     }
 
-    /// What is nearly done is still answered; the rest has nobody to wait for it.
+    /// There is no more input.
     fn end(&mut self) {
         self.is_at_end = true;
-        let stop = self.stop.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(LAST_ANSWERS).await;
-            stop.cancel();
-        });
+        self.departure.begin();
+    }
+}
+
+impl Stdio {
+    /// A message as the client is to have it, or nothing if the client does not want it any more.
+    fn line(&self, message: &mut ServerJsonRpcMessage) -> io::Result<Option<writer::Line>> {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&mut response.id),
+            JsonRpcMessage::Error(error) => error.id.as_mut(),
+            _ => None,
+        };
+        let mut answers = None;
+        if let Some(id) = id
+            && let RequestId::Number(number) = *id
+        {
+            let Some(theirs) = self.flow.answer(number) else {
+                return Ok(None);
+            };
+            *id = theirs;
+            answers = Some(number);
+        }
+        let bytes = encode(&self.offer, message)?;
+        Ok(Some(writer::Line { bytes, answers }))
     }
 }
 
@@ -212,18 +241,14 @@ impl Transport<RoleServer> for Stdio {
 
     fn send(
         &mut self,
-        message: ServerJsonRpcMessage,
+        mut message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let queue = self.writer.as_ref().map(|writer| writer.queue.clone());
-        let bytes = encode(&self.offer, &message);
-        let answers = match message {
-            JsonRpcMessage::Response(response) => Some(response.id),
-            JsonRpcMessage::Error(error) => error.id,
-            _ => None,
-        };
+        let line = self.line(&mut message);
         async move {
-            let bytes = bytes?;
-            let line = writer::Line { bytes, answers };
+            let Some(line) = line? else {
+                return Ok(());
+            };
             match queue {
                 Some(queue) if queue.send(line).await.is_ok() => Ok(()),
                 _ => Err(io::ErrorKind::BrokenPipe.into()),

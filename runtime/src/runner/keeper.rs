@@ -20,8 +20,8 @@ use rustix::process::{
     test_kill_process_group, wait,
 };
 
-use super::platform;
 use super::wire::{Order, Report};
+use crate::platform;
 
 /// How long processes have to end by themselves when they are asked to.
 const GRACE: Duration = Duration::from_millis(200);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -17,8 +17,11 @@ use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use crate::lock::lock;
+
+use super::nursery;
 use super::wire::{REPORT, Report, send_with_files};
-use super::{nursery, platform};
+use crate::platform;
 
 /// Settings of the server itself, which are none of the command's business.
 const OWN_VARIABLES: &str = "CLIMAX_";
@@ -247,9 +250,4 @@ async fn next_report(reports: &pipe::Receiver) -> Option<Report> {
 /// Whether a keeper is there: it has nothing to say, unless it has ended.
 fn is_alive(line: &Line) -> bool {
     rustix::io::read(&line.reports, &mut [0]) == Err(Errno::AGAIN)
-}
-
-/// What is guarded is whole between any two steps.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 
-use super::platform;
+use crate::platform;
 
 /// Standard input, output and error.
 const MOST_FILES: usize = 3;

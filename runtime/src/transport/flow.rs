@@ -1,11 +1,13 @@
 //! How many requests are worked on, and which wait. A client that sends faster than it reads, or
 //! faster than commands run, has to wait, and memory stays small.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard};
 
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 /// How many requests may be answered at the same time, beside calls. They take no time, but the
 /// client may not read the answers.
@@ -21,6 +23,9 @@ const MOST_PARKED: usize = 8 * 1024 * 1024;
 /// What a line costs beside its text, with its id in two tables that may be half empty.
 const COST_OF_A_LINE: usize = 400;
 
+/// What the server calls a request. No two have the same, whatever the client calls them.
+pub(super) type Number = i64;
+
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -33,18 +38,12 @@ pub(super) enum Kind {
 /// What is to happen with a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is worked on.
-    Go,
+    /// It is worked on, by this number.
+    Go(Number),
     /// It waits.
     Parked,
     /// There is a request of this id that has no answer yet.
     Duplicate,
-}
-
-/// How far a request has come.
-enum Stage {
-    Working(Kind),
-    Parked,
 }
 
 /// Requests without an answer.
@@ -57,11 +56,23 @@ pub(super) struct Flow {
 
 #[derive(Default)]
 struct State {
-    requests: HashMap<RequestId, Stage>,
+    last: Number,
+    numbers: HashMap<RequestId, Number>,
+    working: HashMap<Number, Request>,
     calls: usize,
     others: usize,
-    parked: VecDeque<(RequestId, Vec<u8>)>,
+    /// In the order of their numbers, which is that in which they came.
+    parked: BTreeMap<Number, (RequestId, Vec<u8>)>,
     parked_bytes: usize,
+}
+
+/// A request that is worked on.
+struct Request {
+    /// What the client calls it.
+    id: RequestId,
+    kind: Kind,
+    /// Whether its answer is on the way.
+    is_answered: bool,
 }
 
 impl Flow {
@@ -77,58 +88,71 @@ impl Flow {
     /// Takes in a request that came as this line.
     pub(super) fn admit(&self, id: &RequestId, kind: Kind, line: &mut Vec<u8>) -> Verdict {
         let mut state = self.state();
-        if state.requests.contains_key(id) {
+        if state.numbers.contains_key(id) {
             return Verdict::Duplicate;
         }
+        state.last += 1;
+        let number = state.last;
+        state.numbers.insert(id.clone(), number);
         if kind == Kind::Call && (state.calls >= self.most_calls || !state.parked.is_empty()) {
             let mut line = std::mem::take(line);
             line.shrink_to_fit();
             state.parked_bytes += line.len() + COST_OF_A_LINE;
-            state.requests.insert(id.clone(), Stage::Parked);
-            state.parked.push_back((id.clone(), line));
+            state.parked.insert(number, (id.clone(), line));
             return Verdict::Parked;
         }
-        state.start(id.clone(), kind);
-        Verdict::Go
+        state.start(number, id.clone(), kind);
+        Verdict::Go(number)
     }
 
     /// The next call that waited and may go, as the line that it came as.
-    pub(super) fn next_parked(&self) -> Option<Vec<u8>> {
+    pub(super) fn next_parked(&self) -> Option<(Number, Vec<u8>)> {
         let mut state = self.state();
         if state.calls >= self.most_calls {
             return None;
         }
-        let (id, line) = state.parked.pop_front()?;
+        let (number, (id, line)) = state.parked.pop_first()?;
         state.parked_bytes -= line.len() + COST_OF_A_LINE;
-        state.start(id, Kind::Call);
-        Some(line)
+        state.start(number, id, Kind::Call);
+        Some((number, line))
     }
 
-    /// A request was cancelled, so it gets no answer. Returns whether it had not begun.
-    pub(super) fn cancel(&self, id: &RequestId) -> bool {
+    /// The client does not want an answer any more. Returns the call that is to be ended for that.
+    /// What is answered at once, or is on the way, is answered nevertheless.
+    pub(super) fn cancel(&self, id: &RequestId) -> Option<Number> {
         let mut state = self.state();
-        if !matches!(state.requests.get(id), Some(Stage::Parked)) {
-            drop(state);
-            self.finish(id);
-            return false;
-        }
-        state.requests.remove(id);
-        let position = state.parked.iter().position(|(parked, _)| parked == id);
-        if let Some((_, line)) = position.and_then(|position| state.parked.remove(position)) {
+        let number = *state.numbers.get(id)?;
+        if let Some((_, line)) = state.parked.remove(&number) {
             state.parked_bytes -= line.len() + COST_OF_A_LINE;
+            state.numbers.remove(id);
+            return None;
         }
-        true
+        let request = state.working.get(&number)?;
+        if request.is_answered || request.kind == Kind::Other {
+            return None;
+        }
+        drop(state);
+        self.finish(number);
+        Some(number)
+    }
+
+    /// A request is about to be answered. Returns what the client calls it, or nothing if it does
+    /// not want the answer any more.
+    pub(super) fn answer(&self, number: Number) -> Option<RequestId> {
+        let mut state = self.state();
+        let request = state.working.get_mut(&number)?;
+        request.is_answered = true;
+        Some(request.id.clone())
     }
 
     /// A request has its answer.
-    pub(super) fn finish(&self, id: &RequestId) {
+    pub(super) fn finish(&self, number: Number) {
         let mut state = self.state();
-        match state.requests.remove(id) {
-            Some(Stage::Working(Kind::Call)) => state.calls -= 1,
-            Some(Stage::Working(Kind::Other)) => state.others -= 1,
-            Some(Stage::Parked) | None => return,
+        if let Some(request) = state.working.remove(&number) {
+            state.numbers.remove(&request.id);
+            *state.count(request.kind) -= 1;
+            self.freed.notify_one();
         }
-        self.freed.notify_one();
     }
 
     /// Whether more may be read.
@@ -147,19 +171,27 @@ impl Flow {
         self.freed.notified().await;
     }
 
-    /// What is guarded is whole between any two steps.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
 impl State {
-    fn start(&mut self, id: RequestId, kind: Kind) {
+    fn start(&mut self, number: Number, id: RequestId, kind: Kind) {
+        *self.count(kind) += 1;
+        let request = Request {
+            id,
+            kind,
+            is_answered: false,
+        };
+        self.working.insert(number, request);
+    }
+
+    fn count(&mut self, kind: Kind) -> &mut usize {
         match kind {
-            Kind::Call => self.calls += 1,
-            Kind::Other => self.others += 1,
+            Kind::Call => &mut self.calls,
+            Kind::Other => &mut self.others,
         }
-        self.requests.insert(id, Stage::Working(kind));
     }
 }
 
@@ -167,34 +199,74 @@ impl State {
 mod tests {
     use super::*;
 
+    fn id(number: i64) -> RequestId {
+        RequestId::Number(number)
+    }
+
     fn admit(flow: &Flow, number: i64, kind: Kind) -> Verdict {
-        flow.admit(&RequestId::Number(number), kind, &mut vec![b'x'; 1000])
+        flow.admit(&id(number), kind, &mut vec![b'x'; 1000])
+    }
+
+    fn start(flow: &Flow, number: i64, kind: Kind) -> Number {
+        match admit(flow, number, kind) {
+            Verdict::Go(number) => number,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn counts(flow: &Flow) -> (usize, usize) {
+        let state = flow.state();
+        (state.calls, state.others)
     }
 
     #[test]
     fn calls_beyond_the_limit_wait_in_order_and_others_pass_them() {
         let flow = Flow::new(1);
         let most = i64::try_from(1 + MOST_WAITING).expect("few");
-        for number in 0..most {
-            assert_eq!(admit(&flow, number, Kind::Call), Verdict::Go);
+        let first = start(&flow, 0, Kind::Call);
+        for number in 1..most {
+            start(&flow, number, Kind::Call);
         }
         for number in most..most + 3 {
             assert_eq!(admit(&flow, number, Kind::Call), Verdict::Parked);
         }
-        assert_eq!(admit(&flow, -1, Kind::Other), Verdict::Go);
+        start(&flow, -1, Kind::Other);
         assert_eq!(flow.next_parked(), None);
         // Neither one that runs nor one that waits can come a second time.
         assert_eq!(admit(&flow, 0, Kind::Call), Verdict::Duplicate);
         assert_eq!(admit(&flow, most + 1, Kind::Other), Verdict::Duplicate);
-        assert!(flow.cancel(&RequestId::Number(most)), "it had not begun");
-        assert!(!flow.cancel(&RequestId::Number(0)), "it had");
-        assert!(flow.next_parked().is_some());
+        assert_eq!(flow.cancel(&id(most)), None, "it had not begun");
+        assert_eq!(flow.cancel(&id(0)), Some(first));
+        let (next, _) = flow.next_parked().expect("there is room for one");
+        assert_eq!(flow.answer(next), Some(id(most + 1)));
         assert_eq!(flow.next_parked(), None);
         assert_eq!(admit(&flow, most + 1, Kind::Call), Verdict::Duplicate);
-        flow.finish(&RequestId::Number(most + 1));
+        flow.finish(next);
         assert!(flow.next_parked().is_some());
         assert!(!flow.has_parked());
         assert_eq!(flow.state().parked_bytes, 0);
+    }
+
+    #[test]
+    fn an_answer_that_is_not_taken_keeps_its_place_and_a_cancelled_call_does_not() {
+        let flow = Flow::new(1);
+        let search = start(&flow, 1, Kind::Other);
+        assert_eq!(flow.cancel(&id(1)), None, "it is answered anyway");
+        let call = start(&flow, 2, Kind::Call);
+        assert_eq!(flow.answer(call), Some(id(2)));
+        assert_eq!(flow.cancel(&id(2)), None, "its answer is on the way");
+        assert_eq!(counts(&flow), (1, 1));
+        flow.finish(search);
+        flow.finish(call);
+        let cancelled = start(&flow, 2, Kind::Call);
+        assert_eq!(flow.cancel(&id(2)), Some(cancelled));
+        // Another one may have its id, and does not get its answer.
+        let other = start(&flow, 2, Kind::Call);
+        assert_eq!(flow.answer(cancelled), None);
+        assert_eq!(flow.answer(other), Some(id(2)));
+        flow.finish(other);
+        assert_eq!(counts(&flow), (0, 0));
+        assert!(flow.state().numbers.is_empty());
     }
 
     #[test]
@@ -207,23 +279,24 @@ mod tests {
         }
         let parked = flow.state().parked.len();
         assert!((5900..6100).contains(&parked), "{parked}");
-        flow.cancel(&RequestId::Number(number - 1));
+        flow.cancel(&id(number - 1));
         assert!(flow.has_room());
     }
 
     #[test]
     fn reading_stops_when_answers_are_not_taken() {
         let flow = Flow::new(1);
-        let mut number = 0;
+        let first = start(&flow, 0, Kind::Other);
+        let mut number = 1;
         while flow.has_room() {
-            assert_eq!(admit(&flow, number, Kind::Other), Verdict::Go);
+            start(&flow, number, Kind::Other);
             number += 1;
         }
-        flow.finish(&RequestId::Number(0));
+        flow.finish(first);
         assert!(flow.has_room());
         // An answer to what nobody asked changes nothing.
-        flow.finish(&RequestId::Number(-1));
-        assert_eq!(admit(&flow, number, Kind::Other), Verdict::Go);
+        flow.finish(first);
+        start(&flow, number, Kind::Other);
         assert!(!flow.has_room());
     }
 }

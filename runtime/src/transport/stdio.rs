@@ -6,9 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream as BlockingStream;
 
+use rustix::event::{PollFd, Timespec, poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
+
+use crate::platform;
 
 /// Where requests come from.
 pub(super) type Input = Box<dyn AsyncRead + Send + Sync + Unpin>;
@@ -19,44 +22,46 @@ pub(super) type Output = Box<dyn AsyncWrite + Send + Sync + Unpin>;
 /// Standard input. Pipes and socket pairs, one of which clients use, are read by the event loop;
 /// anything else, such as a file or a terminal, by a thread.
 pub(super) fn input() -> Input {
-    let opened = open(&io::stdin()).and_then(|kind| match kind {
-        Kind::Pipe(file) => Ok(Box::new(pipe::Receiver::from_owned_fd(file)?) as Input),
-        Kind::Socket(socket) => Ok(Box::new(socket)),
-        Kind::Other => Err(io::ErrorKind::Unsupported.into()),
-    });
+    let pipe = |file| Ok(Box::new(pipe::Receiver::from_owned_fd(file)?) as Input);
+    let opened = open(&io::stdin(), pipe, |socket| Box::new(socket));
     opened.unwrap_or_else(|_| Box::new(tokio::io::stdin()))
 }
 
 /// Standard output, likewise.
 pub(super) fn output() -> Output {
-    let opened = open(&io::stdout()).and_then(|kind| match kind {
-        Kind::Pipe(file) => Ok(Box::new(pipe::Sender::from_owned_fd(file)?) as Output),
-        Kind::Socket(socket) => Ok(Box::new(socket)),
-        Kind::Other => Err(io::ErrorKind::Unsupported.into()),
-    });
+    let pipe = |file| Ok(Box::new(pipe::Sender::from_owned_fd(file)?) as Output);
+    let opened = open(&io::stdout(), pipe, |socket| Box::new(socket));
     opened.unwrap_or_else(|_| Box::new(tokio::io::stdout()))
 }
 
-enum Kind {
-    Pipe(OwnedFd),
-    Socket(UnixStream),
-    Other,
+/// Whether the client has closed its end of standard input. What it has sent before may still be
+/// there to be read.
+pub(super) fn is_input_closed() -> bool {
+    let stdin = io::stdin();
+    let mut files = [PollFd::new(&stdin, platform::CLOSED)];
+    poll(&mut files, Some(&Timespec::default())).is_ok()
+        && files[0].revents().intersects(platform::CLOSED)
 }
 
-fn open(stream: &(impl AsFd + AsRawFd)) -> io::Result<Kind> {
+/// Fails if it is neither a pipe nor a socket.
+fn open<S>(
+    stream: &(impl AsFd + AsRawFd),
+    of_pipe: impl FnOnce(OwnedFd) -> io::Result<S>,
+    of_socket: impl FnOnce(UnixStream) -> S,
+) -> io::Result<S> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     let file_type = file.metadata()?.file_type();
     if file_type.is_fifo() {
-        return Ok(Kind::Pipe(reopened(stream).unwrap_or(file).into()));
+        return of_pipe(reopened(stream).unwrap_or(file).into());
     }
     if file_type.is_socket() {
         let socket = BlockingStream::from(OwnedFd::from(file));
         // It may be a socket of another family.
         socket.local_addr()?;
         socket.set_nonblocking(true)?;
-        return Ok(Kind::Socket(UnixStream::from_std(socket)?));
+        return Ok(of_socket(UnixStream::from_std(socket)?));
     }
-    Ok(Kind::Other)
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// The same pipe, opened a second time. Whoever shares the first opening with us does not notice

@@ -5,14 +5,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::RequestId;
 use tokio::io::{AsyncWriteExt, BufWriter};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::flow::Flow;
+use super::flow::{Flow, Number};
 use super::stdio::Output;
 
 /// How many lines wait to be written.
@@ -26,7 +25,7 @@ pub(super) struct Line {
     /// Without its end.
     pub(super) bytes: Vec<u8>,
     /// The request that it answers.
-    pub(super) answers: Option<RequestId>,
+    pub(super) answers: Option<Number>,
 }
 
 /// The way to the client.
@@ -70,8 +69,8 @@ async fn write(output: Output, mut lines: Receiver<Line>, flow: &Flow) -> io::Re
         for mut line in batch.drain(..) {
             line.bytes.push(b'\n');
             output.write_all(&line.bytes).await?;
-            if let Some(id) = line.answers {
-                flow.finish(&id);
+            if let Some(number) = line.answers {
+                flow.finish(number);
             }
         }
         output.flush().await?;

@@ -6,17 +6,21 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Command;
 
+use rustix::event::PollFlags;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, getpid};
 
 use super::{Row, descendants_of};
 
+/// The other end of a stream was closed.
+pub(crate) const CLOSED: PollFlags = PollFlags::HUP;
+
 /// None that would help.
-pub(in super::super) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
+pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
 
 /// Files that were received are not passed on to commands.
-pub(in super::super) fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
+pub(crate) fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
     for file in files {
         fcntl_setfd(file, FdFlags::CLOEXEC)?;
     }
@@ -24,21 +28,21 @@ pub(in super::super) fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
 }
 
 /// This program.
-pub(in super::super) fn own_program() -> io::Result<PathBuf> {
+pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
 /// Whether every orphan comes to the process that adopts.
-pub(in super::super) const ADOPTS_ORPHANS: bool = false;
+pub(crate) const ADOPTS_ORPHANS: bool = false;
 
 /// Not possible here.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(in super::super) fn adopt_orphans() -> io::Result<()> {
+pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
 /// All that descends from this process.
-pub(in super::super) fn descendants() -> io::Result<Vec<Pid>> {
+pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
     let table = Command::new("ps").args(["-axo", "pid=,ppid="]).output()?;
     let table = String::from_utf8_lossy(&table.stdout);
     let rows = table.lines().filter_map(row).collect::<Vec<_>>();
@@ -81,5 +85,6 @@ mod tests {
         const { assert!(!ADOPTS_ORPHANS) };
         adopt_orphans().expect("nothing to do");
         assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
+        assert_eq!(CLOSED, PollFlags::HUP);
     }
 }

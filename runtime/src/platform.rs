@@ -1,15 +1,16 @@
-//! What differs between systems: whose children orphans become, and how processes are found.
+//! What differs between systems: whose children orphans become, how processes are found, and how
+//! streams tell their end.
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(super) use linux::*;
+pub(crate) use linux::*;
 
 // On Linux it is compiled for its tests.
 #[cfg(any(test, not(target_os = "linux")))]
 mod other;
 #[cfg(not(target_os = "linux"))]
-pub(super) use other::*;
+pub(crate) use other::*;
 
 use rustix::process::Pid;
 

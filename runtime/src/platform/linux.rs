@@ -6,37 +6,41 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use rustix::event::PollFlags;
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{Row, descendants_of};
 
+/// The other end of a stream was closed, or half of it.
+pub(crate) const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
+
 /// Files that are received are not passed on to commands.
-pub(in super::super) const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 
 /// Nothing to do: they came with the flag.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(in super::super) fn close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
+pub(crate) fn close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
     Ok(())
 }
 
 /// This program, also when its file was replaced meanwhile.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(in super::super) fn own_program() -> io::Result<PathBuf> {
+pub(crate) fn own_program() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))
 }
 
 /// Whether every orphan comes to the process that adopts.
-pub(in super::super) const ADOPTS_ORPHANS: bool = true;
+pub(crate) const ADOPTS_ORPHANS: bool = true;
 
 /// Makes this process the parent of descendants that lose theirs.
-pub(in super::super) fn adopt_orphans() -> io::Result<()> {
+pub(crate) fn adopt_orphans() -> io::Result<()> {
     // Any process stands for yes.
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
 /// All that descends from this process.
-pub(in super::super) fn descendants() -> io::Result<Vec<Pid>> {
+pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
     let mut rows = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let path = entry?.path();
