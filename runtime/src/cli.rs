@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rmcp::service::ServerInitializeError;
-use tokio::signal::unix::{SignalKind, signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +56,7 @@ enum Command {
     },
 }
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Debug, PartialEq, Eq)]
 struct Run {
     /// CLIs to serve, by file or config name; all if none is named
     #[arg(value_name = "NAME")]
@@ -63,20 +65,34 @@ struct Run {
     #[arg(long)]
     classic: bool,
     /// How much to log to standard error
-    #[arg(long, value_enum, ignore_case = true, default_value = "warning")]
+    #[arg(long, value_enum, ignore_case = true, default_value_t)]
     log_level: LogLevel,
     /// How many commands may run at the same time; further calls wait
-    #[arg(long, value_name = "N", default_value = "256", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = at_least_one)]
     max_concurrent: usize,
     /// How many bytes of a command's output are kept, and a sixteenth of it of its complaints
-    #[arg(long, value_name = "BYTES", default_value = "1048576")]
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_output)]
     max_output: usize,
     /// How many bytes a message of the client may have
-    #[arg(long, value_name = "BYTES", default_value = "16777216", value_parser = at_least_one)]
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = at_least_one)]
     max_request: usize,
     /// Known from CLImax in Python, where configs are read at start.
     #[arg(long, hide = true, value_name = "FILE")]
     config: Vec<String>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            classic: false,
+            log_level: LogLevel::default(),
+            max_concurrent: 256,
+            max_output: 1024 * 1024,
+            max_request: 16 * 1024 * 1024,
+            config: Vec::new(),
+        }
+    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -102,6 +118,13 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
 }
 
 fn arguments(catalog: &'static Catalog) -> Arguments {
+    // Most clients give none, and then there is no need to prepare for all that there could be.
+    if std::env::args_os().len() <= 1 {
+        return Arguments {
+            command: None,
+            run: Run::default(),
+        };
+    }
     let version = format!(
         "{} (catalog {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
@@ -158,7 +181,7 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
         let offer = Arc::new(Offer::new(selection, mode, limits));
         // Whatever cancels this ends all running calls, and these take their commands with them.
         let stop = CancellationToken::new();
-        stop_on_signal(&stop)?;
+        stop_on_signal(stop.clone()).map_err(|error| format!("cannot start: {error}"))?;
         let limits = transport::Limits {
             max_request: run.max_request,
             max_concurrent: run.max_concurrent,
@@ -186,19 +209,16 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
 }
 
 /// A signal that asks the process to end is followed in order, not by sudden death.
-fn stop_on_signal(stop: &CancellationToken) -> Result<(), String> {
-    for kind in [
-        SignalKind::terminate(),
-        SignalKind::interrupt(),
-        SignalKind::hangup(),
-    ] {
-        let mut signals = signal(kind).map_err(|error| format!("cannot start: {error}"))?;
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            signals.recv().await;
-            stop.cancel();
-        });
+fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
+    let (mut signals, writer) = UnixStream::pair()?;
+    let writer = writer.into_std()?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
     }
+    tokio::spawn(async move {
+        let _ = signals.read_u8().await;
+        stop.cancel();
+    });
     Ok(())
 }
 
@@ -244,4 +264,18 @@ fn greeting(selection: &Selection, run: &Run) -> String {
         counted(selection.tool_count() as usize, "tool"),
         words.join(" ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_arguments_are_the_defaults_that_the_help_tells() {
+        let command = Arguments::command().version("1");
+        let matches = command.get_matches_from(["climax"]);
+        let parsed = Arguments::from_arg_matches(&matches).expect("no arguments");
+        assert!(parsed.command.is_none());
+        assert_eq!(parsed.run, Run::default());
+    }
 }

@@ -14,6 +14,7 @@ mod writer;
 
 use std::future::Future;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
@@ -35,7 +36,6 @@ use writer::Writer;
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
-    offer: Arc<Offer>,
     lines: Lines,
     max_request: usize,
     /// Whether the session has begun. What is no request before that has nothing to be about, and
@@ -65,9 +65,8 @@ impl Stdio {
     /// Takes over the process's standard input and output.
     pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken, limits: Limits) -> Self {
         let flow = Arc::new(Flow::new(limits.max_concurrent));
-        let writer = Writer::new(stdio::output(), flow.clone(), stop.clone());
+        let writer = Writer::new(stdio::output(), offer, flow.clone(), stop.clone());
         Self {
-            offer,
             lines: Lines::new(stdio::input(), limits.max_request),
             max_request: limits.max_request,
             is_open: false,
@@ -178,7 +177,7 @@ impl Stdio {
         {
             tokio::select! {
                 Ok(permit) = writer.queue.reserve() => if let Some(bytes) = self.complaint.take() {
-                    permit.send(writer::Line { bytes, answers: None });
+                    permit.send(bytes.into());
                 },
                 () = self.departure.watch() => {}
             }
@@ -210,30 +209,26 @@ impl Stdio {
             *id = theirs;
             answers = Some(number);
         }
-        let bytes = encode(&self.offer, message)?;
-        Ok(Some(writer::Line { bytes, answers }))
+        let bytes = serde_json::to_vec(message)?;
+        let is_list = matches!(
+            message,
+            JsonRpcMessage::Response(response)
+                if matches!(response.result, ServerResult::ListToolsResult(_))
+        );
+        Ok(Some(writer::Line {
+            tools: is_list.then(|| list_in(&bytes)).flatten(),
+            bytes,
+            answers,
+        }))
     }
 }
 
-/// The bytes of a message.
-fn encode(offer: &Offer, message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+/// Where the list of tools is in an answer to `tools/list`.
+fn list_in(bytes: &[u8]) -> Option<Range<usize>> {
     const NO_TOOLS: &[u8] = br#""tools":[]"#;
-    let bytes = serde_json::to_vec(message)?;
-    let is_list = matches!(
-        message,
-        JsonRpcMessage::Response(response)
-            if matches!(response.result, ServerResult::ListToolsResult(_))
-    );
-    if !is_list {
-        return Ok(bytes);
-    }
     // Quotes inside of a string are escaped, so this cannot be found in an id.
-    let Some(at) = memchr::memmem::find(&bytes, NO_TOOLS) else {
-        return Ok(bytes);
-    };
-    let (before, after) = (&bytes[..at], &bytes[at + NO_TOOLS.len()..]);
-    let tools = offer.tools_json().as_bytes();
-    Ok([before, br#""tools":"#, tools, after].concat())
+    let end = memchr::memmem::find(bytes, NO_TOOLS)? + NO_TOOLS.len();
+    Some(end - "[]".len()..end)
 }
 
 impl Transport<RoleServer> for Stdio {

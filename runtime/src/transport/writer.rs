@@ -2,6 +2,7 @@
 //! client reads.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+
+use crate::server::Offer;
 
 use super::flow::{Flow, Number};
 use super::stdio::Output;
@@ -24,8 +27,20 @@ const PATIENCE: Duration = Duration::from_millis(400);
 pub(super) struct Line {
     /// Without its end.
     pub(super) bytes: Vec<u8>,
+    /// Where in it the list of tools is to be, which is too long to be copied.
+    pub(super) tools: Option<Range<usize>>,
     /// The request that it answers.
     pub(super) answers: Option<Number>,
+}
+
+impl From<Vec<u8>> for Line {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            tools: None,
+            answers: None,
+        }
+    }
 }
 
 /// The way to the client.
@@ -36,7 +51,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(output: Output, flow: Arc<Flow>, stop: CancellationToken) -> Self {
+    pub(super) fn new(
+        output: Output,
+        offer: Arc<Offer>,
+        flow: Arc<Flow>,
+        stop: CancellationToken,
+    ) -> Self {
         let (queue, lines) = channel(QUEUE);
         let task = tokio::spawn(async move {
             let stopped = async {
@@ -44,7 +64,7 @@ impl Writer {
                 sleep(PATIENCE).await;
             };
             tokio::select! {
-                result = write(output, lines, &flow) => if let Err(error) = result {
+                result = write(output, lines, &offer, &flow) => if let Err(error) = result {
                     tracing::error!("cannot answer: {error}");
                     // A client that cannot hear has gone.
                     stop.cancel();
@@ -62,13 +82,24 @@ impl Writer {
     }
 }
 
-async fn write(output: Output, mut lines: Receiver<Line>, flow: &Flow) -> io::Result<()> {
+async fn write(
+    output: Output,
+    mut lines: Receiver<Line>,
+    offer: &Offer,
+    flow: &Flow,
+) -> io::Result<()> {
     let mut output = BufWriter::new(output);
     let mut batch = Vec::with_capacity(QUEUE);
     while lines.recv_many(&mut batch, QUEUE).await > 0 {
         for mut line in batch.drain(..) {
             line.bytes.push(b'\n');
-            output.write_all(&line.bytes).await?;
+            let mut rest = &line.bytes[..];
+            if let Some(tools) = line.tools {
+                output.write_all(&rest[..tools.start]).await?;
+                output.write_all(offer.tools_json().as_bytes()).await?;
+                rest = &rest[tools.end..];
+            }
+            output.write_all(rest).await?;
             if let Some(number) = line.answers {
                 flow.finish(number);
             }

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Measures servers with 10, 1,000 and 10,000 tools beside programs that do nothing else (floor.rs).
+
+usage: benches/server.py [--json FILE] [--rounds N] [--python 'COMMAND {configs}']
+
+All servers take turns, so that a noisy machine is noisy for all of them. Times are those of the fastest
+tenth, and CPU time is what the system counted for the process. --python names another MCP server that
+reads the same configs when it starts, such as `climax run {configs}` of climax-mcp 0.5; it is measured
+with up to 1,000 tools.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+from build_scaling import ROOT, write_configs
+
+SCALES = [10, 1000, 10000]
+WORK = ROOT / "target" / "benches"
+MEASURED = """name: measured
+command: env
+tools:
+  - {name: measured_sleep, description: Sleeps, command: sleep 0.2}
+"""
+TRUE = """name: truth
+command: /bin/true
+tools:
+  - {name: measured_true, description: Runs true}
+"""
+
+
+def request(method, params=None, number=1):
+    message = {"jsonrpc": "2.0", "id": number, "method": method}
+    if params is not None:
+        message["params"] = params
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+HELLO = request(
+    "initialize",
+    {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+)
+PING = request("ping")
+
+
+def search(query):
+    return request("tools/call", {"name": "climax_search", "arguments": {"query": query}})
+
+
+def call(tool, number=1):
+    params = {"name": "climax_call", "arguments": {"tool_name": tool, "args": {}}}
+    return request("tools/call", params, number)
+
+
+class Server:
+    """A process that answers lines."""
+
+    def __init__(self, command, first=HELLO):
+        start = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
+        self.rest = b""
+        self.hello = self.ask(first)
+        self.start = time.perf_counter() - start
+
+    def ask(self, line):
+        os.write(self.stdin, line)
+        return self.line()
+
+    def line(self):
+        parts = [self.rest]
+        while b"\n" not in parts[-1]:
+            part = os.read(self.stdout, 1 << 20)
+            if not part:
+                raise EOFError(self.process.args)
+            parts.append(part)
+        line, _, self.rest = b"".join(parts).partition(b"\n")
+        return line
+
+    def pump(self, lines):
+        """Sends lines as fast as they are taken; returns how long all answers took."""
+        data = memoryview(b"".join(lines))
+        missing = len(lines)
+        os.set_blocking(self.stdin, False)
+        os.set_blocking(self.stdout, False)
+        start = time.perf_counter()
+        while missing:
+            try:
+                while data:
+                    data = data[os.write(self.stdin, data) :]
+            except BlockingIOError:
+                pass
+            try:
+                missing -= os.read(self.stdout, 1 << 20).count(b"\n")
+            except BlockingIOError:
+                # Not by polling, which would take the one from the other.
+                time.sleep(0.0002)
+        elapsed = time.perf_counter() - start
+        os.set_blocking(self.stdin, True)
+        os.set_blocking(self.stdout, True)
+        return elapsed
+
+    def cpu(self):
+        """Seconds of processor time so far."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/schedstat").read_text()
+        return int(status.split()[0]) / 1e9
+
+    def memory(self, name, file="status"):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/{file}").read_text().splitlines():
+            if line.startswith(name + ":"):
+                return int(line.split()[1]) / 1024
+        raise KeyError(name)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def fastest(values):
+    """The value below which a tenth is."""
+    return sorted(values)[len(values) // 10]
+
+
+def build():
+    """Servers for all scales, and the floor."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    for scale in SCALES:
+        configs = WORK / f"configs-{scale}"
+        shutil.rmtree(configs, ignore_errors=True)
+        configs.mkdir()
+        write_configs(configs, scale)
+        (configs / "measured.yaml").write_text(MEASURED)
+        (configs / "truth.yaml").write_text(TRUE)
+        environment = {**os.environ, "CLIMAX_CONFIGS": str(configs), "CARGO_TARGET_DIR": str(WORK / "target")}
+        subprocess.run(
+            ["cargo", "build", "--quiet", "--release", "--package", "climax"], cwd=ROOT, env=environment, check=True
+        )
+        shutil.copy(WORK / "target" / "release" / "climax", WORK / f"climax-{scale}")
+    floor = WORK / "floor"
+    source = pathlib.Path(__file__).with_name("floor.rs")
+    subprocess.run(
+        ["rustc", "-C", "opt-level=3", "--edition", "2024", "-o", str(floor), str(source)], check=True
+    )
+    return [str(floor)], {scale: [str(WORK / f"climax-{scale}")] for scale in SCALES}
+
+
+def measure_starts(floor, servers, rounds):
+    hello = Server(servers["10"])
+    answer = hello.hello + b"\n"
+    hello.close()
+    programs = {"floor": (floor + ["answer"], answer + HELLO)}
+    programs |= {name: (command, HELLO) for name, command in servers.items()}
+    times = {name: [] for name in programs}
+    memory = {}
+    for number in range(rounds + 1):
+        for name, (command, first) in programs.items():
+            if name.startswith("python") and number > rounds // 20 + 1:
+                continue
+            server = Server(command, first)
+            if number > 0:
+                times[name].append(server.start * 1000)
+            memory[name] = {
+                "start_private_dirty_mb": server.memory("Private_Dirty", "smaps_rollup"),
+                "start_peak_mb": server.memory("VmHWM"),
+            }
+            server.close()
+    for name, values in times.items():
+        memory[name]["start_ms"] = fastest(values)
+        memory[name]["start_median_ms"] = statistics.median(values)
+    return memory
+
+
+def measure_requests(floor, servers, seconds):
+    """CPU time of a request that comes alone, and how many of them a second in a row."""
+    running = {name: Server(command) for name, command in servers.items()}
+    kinds = {
+        "ping": PING,
+        "search_miss": search("nosuchthingqqq"),
+        "search_common": search("tool"),
+    }
+    results = {name: {} for name in ["floor", *running]}
+    for kind, line in kinds.items():
+        echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+        programs = {"floor": echo, **running}
+        cpus, rates, times = ({name: [] for name in programs} for _ in range(3))
+        for _ in range(5):
+            for name, server in programs.items():
+                count, before, start = 0, server.cpu(), time.perf_counter()
+                while time.perf_counter() - start < seconds / 5:
+                    asked = time.perf_counter()
+                    server.ask(line)
+                    times[name].append((time.perf_counter() - asked) * 1e6)
+                    count += 1
+                cpus[name].append((server.cpu() - before) / count * 1e6)
+                if kind == "ping":
+                    lines = [request("ping", number=number) for number in range(max(50, count))]
+                    before = server.cpu()
+                    elapsed = server.pump(lines)
+                    rates[name].append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
+        for name in programs:
+            results[name][f"{kind}_cpu_us"] = min(cpus[name])
+            results[name][f"{kind}_us"] = fastest(times[name])
+            if rates[name]:
+                results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates[name])
+                results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates[name])
+        echo.close()
+    for name, server in running.items():
+        if not name.startswith("python"):
+            server.pump([request("ping", number=number) for number in range(50_000)])
+            server.pump([search("tool")[:-1].replace(b'"id":1', b'"id":%d' % number) + b"\n" for number in range(50_000)])
+            results[name]["after_100000_requests_peak_mb"] = server.memory("VmHWM")
+        server.close()
+    return results
+
+
+def measure_calls(floor, servers, rounds):
+    """Calls of /bin/true in turn with bare spawns, and many sleeping calls at once."""
+    running = {name: Server(command) for name, command in servers.items() if name in ("10", "python-10")}
+    line = call("measured_true")
+    echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+    times = {name: [] for name in ["spawn", "echo", *running]}
+    for _ in range(rounds):
+        spawned = subprocess.run(floor + ["spawn", "20", "/bin/true"], capture_output=True, text=True, check=True)
+        times["spawn"] += [float(value) for value in spawned.stdout.split()]
+        for name, server in {"echo": echo, **running}.items():
+            for _ in range(20):
+                start = time.perf_counter()
+                server.ask(line)
+                times[name].append((time.perf_counter() - start) * 1e6)
+    echo.close()
+    results = {"floor": {"call_us": fastest(times["spawn"]) + fastest(times["echo"])}}
+    results["floor"]["call_median_us"] = statistics.median(times["spawn"]) + statistics.median(times["echo"])
+    for name, server in running.items():
+        sleeping = [
+            server.pump([call("measured_sleep", 1000 + number) for number in range(200)]) * 1000 for _ in range(5)
+        ]
+        results[name] = {
+            "call_us": fastest(times[name]),
+            "call_median_us": statistics.median(times[name]),
+            "sleep_200_ms": min(sleeping),
+        }
+        server.close()
+    return results
+
+
+def measure_lists(floor, servers, rounds):
+    """`tools/list` of 1,000 registered tools beside a plain write of the same bytes."""
+    server = Server(servers["1000"] + ["--classic"])
+    line = request("tools/list")
+    answer = server.ask(line)
+    echo = Server(floor + ["answer"], answer + b"\n" + line)
+    programs = {"floor": echo, "1000": server}
+    results = {name: {} for name in programs}
+    times, cpus = ({name: [] for name in programs} for _ in range(2))
+    for _ in range(rounds):
+        for name, program in programs.items():
+            before = program.cpu()
+            for _ in range(10):
+                start = time.perf_counter()
+                program.ask(line)
+                times[name].append((time.perf_counter() - start) * 1e6)
+            cpus[name].append((program.cpu() - before) / 10 * 1e6)
+    for name, program in programs.items():
+        results[name] = {"list_us": fastest(times[name]), "list_cpu_us": fastest(cpus[name])}
+        program.close()
+    results["1000"]["list_bytes"] = len(answer)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--python")
+    arguments = parser.parse_args()
+    floor, built = build()
+    servers = {str(scale): command for scale, command in built.items()}
+    if arguments.python:
+        for scale in SCALES[:2]:
+            files = sorted(str(path) for path in (WORK / f"configs-{scale}").iterdir())
+            command = arguments.python.replace("{configs}", shlex.join(files))
+            servers[f"python-{scale}"] = shlex.split(command)
+    results = {name: {} for name in ["floor", *servers]}
+    for measure in [
+        lambda: measure_starts(floor, servers, arguments.rounds),
+        lambda: measure_requests(floor, servers, arguments.rounds / 20),
+        lambda: measure_calls(floor, servers, arguments.rounds),
+        lambda: measure_lists(floor, servers, arguments.rounds),
+    ]:
+        for name, values in measure().items():
+            results[name] |= values
+    for scale, command in built.items():
+        results[str(scale)]["binary_mb"] = os.path.getsize(command[0]) / 1e6
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    keys = list(dict.fromkeys(key for values in results.values() for key in values))
+    print("| | " + " | ".join(results) + " |")
+    print("|---" * (len(results) + 1) + "|")
+    for key in keys:
+        cells = [f"{values[key]:.4g}" if key in values else "" for values in results.values()]
+        print(f"| {key} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
