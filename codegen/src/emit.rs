@@ -112,7 +112,7 @@ fn catalog_tokens(catalog: &Catalog, layout: &Layout) -> TokenStream {
 fn cli_module(cli: &Cli, module: &Ident, first_tool: u32) -> TokenStream {
     let mut scope = Scope::default();
     // Names that the module imports.
-    for taken in ["Argv", "Choice", "Kind", "Number", "Option", "Reader"] {
+    for taken in ["Argv", "Kind", "None", "Number", "Option", "Reader", "Some"] {
         scope.type_name(taken);
     }
     let types: Vec<Ident> = cli
@@ -131,7 +131,7 @@ fn cli_module(cli: &Cli, module: &Ident, first_tool: u32) -> TokenStream {
     let globals = cli.global_args.iter().map(global);
     quote! {
         mod #module {
-            use ::climax_runtime::generated::{Argv, Choice, Kind, Number, Reader};
+            use ::climax_runtime::generated::{Argv, Kind, Number, Reader, choice, choice_text};
 
             pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
                 match tool {
@@ -174,7 +174,7 @@ fn tool_type(tool: &Tool, name: &Ident, types: &mut Scope) -> TokenStream {
                 Self { #(#reads,)* }
             }
 
-            fn write(&self, argv: &mut Argv<'a>) {
+            fn write(self, argv: &mut Argv<'a>) {
                 #(#writes)*
             }
         }
@@ -238,6 +238,7 @@ impl<'m> Field<'m> {
         let name = &self.name;
         let property = &self.arg.name;
         let required = self.arg.required;
+        let kind = self.kind();
         match (&self.choice, &self.arg.default) {
             (None, _) if required => quote!(#name: reader.required(#property)),
             (None, None) => quote!(#name: reader.optional(#property)),
@@ -245,15 +246,26 @@ impl<'m> Field<'m> {
                 let default = scalar(default);
                 quote!(#name: reader.or(#property, #default))
             }
-            (Some(_), _) if required => quote!(#name: reader.required_choice(#property)),
-            (Some(_), None) => quote!(#name: reader.optional_choice(#property)),
+            (Some((choice, _)), _) if required => {
+                quote!(#name: #choice::at(reader.required_choice(#property, #kind, #choice::VALUES)))
+            }
+            (Some((choice, _)), None) => quote! {
+                #name: match reader.optional_choice(#property, #kind, #choice::VALUES) {
+                    Some(index) => Some(#choice::at(index)),
+                    None => None,
+                }
+            },
             (Some((choice, variants)), Some(default)) => {
                 let choices = self.arg.choices.iter().flatten();
                 let default = choices
                     .zip(variants)
                     .find(|(value, _)| value.is_same(default))
                     .map(|(_, variant)| variant);
-                quote!(#name: reader.choice_or(#property, #choice::#default))
+                quote! {
+                    #name: #choice::at(reader.choice_or(
+                        #property, #kind, #choice::VALUES, #choice::#default as usize,
+                    ))
+                }
             }
         }
     }
@@ -262,11 +274,26 @@ impl<'m> Field<'m> {
         let name = &self.name;
         let property = &self.arg.name;
         let is_word = matches!(self.arg.place, Place::Positional | Place::Flag(_));
-        let method = identifier(if is_word { "word" } else { "text" });
+        let kind = self.kind();
+        let written = |choice, value| {
+            if is_word {
+                quote!(choice(#kind, #choice::VALUES, #value as usize))
+            } else {
+                quote!(choice_text(#choice::VALUES, #value as usize))
+            }
+        };
         let value = match (&self.choice, self.is_optional()) {
             (None, _) => quote!(self.#name),
-            (Some(_), false) => quote!(self.#name.#method()),
-            (Some(_), true) => quote!(self.#name.map(Choice::#method)),
+            (Some((choice, _)), false) => written(choice, quote!(self.#name)),
+            (Some((choice, _)), true) => {
+                let value = written(choice, quote!(value));
+                quote! {
+                    match self.#name {
+                        Some(value) => Some(#value),
+                        None => None,
+                    }
+                }
+            }
         };
         match (&self.arg.place, self.arg.kind) {
             (Place::Positional, Kind::String) if self.choice.is_none() => {
@@ -293,33 +320,31 @@ impl<'m> Field<'m> {
         let values = words.join("\n");
         let numbers = (0..variants.len()).map(Literal::usize_unsuffixed);
         let last = variants.last();
-        let kind = match self.arg.kind {
-            Kind::String | Kind::Boolean => quote!(Kind::Text),
-            Kind::Integer => quote!(Kind::Integer),
-            Kind::Number => quote!(Kind::Number),
-        };
         let numbered = numbers.zip(variants).take(variants.len() - 1);
         let arms = numbered.map(|(number, variant)| quote!(#number => Self::#variant));
         Some(quote! {
-            #[derive(Clone, Copy)]
             enum #name { #(#variants,)* }
 
-            impl Choice for #name {
-                const KIND: Kind = #kind;
+            impl #name {
                 const VALUES: &'static str = #values;
 
-                fn from_index(index: usize) -> Self {
+                fn at(index: usize) -> Self {
                     match index {
                         #(#arms,)*
                         _ => Self::#last,
                     }
                 }
-
-                fn index(self) -> usize {
-                    self as usize
-                }
             }
         })
+    }
+
+    /// The type of an enum's values.
+    fn kind(&self) -> TokenStream {
+        match self.arg.kind {
+            Kind::String | Kind::Boolean => quote!(Kind::Text),
+            Kind::Integer => quote!(Kind::Integer),
+            Kind::Number => quote!(Kind::Number),
+        }
     }
 }
 

@@ -56,42 +56,22 @@ impl<'a> Reader<'a> {
         self.optional(name).unwrap_or(default)
     }
 
-    /// One of an enum's values, which must be there.
-    #[inline(never)]
-    pub fn required_choice<C: Choice>(&mut self, name: &'static str) -> C {
+    /// The number of one of an enum's values, which must be there. The values are given as words of
+    /// a command line, one a line.
+    pub fn required_choice(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        values: &'static str,
+    ) -> usize {
         if self.present(name).is_none() {
             self.is_missing(name);
         }
-        self.optional_choice(name).unwrap_or(C::from_index(0))
+        self.optional_choice(name, kind, values).unwrap_or(0)
     }
 
-    /// One of an enum's values, which may be there.
-    #[inline(never)]
-    pub fn optional_choice<C: Choice>(&mut self, name: &'static str) -> Option<C> {
-        self.choice_index(name, C::KIND, C::VALUES)
-            .map(C::from_index)
-    }
-
-    /// One of an enum's values, with a default.
-    #[inline(never)]
-    pub fn choice_or<C: Choice>(&mut self, name: &'static str, default: C) -> C {
-        self.optional_choice(name).unwrap_or(default)
-    }
-
-    /// `null` counts as absent.
-    fn present(&self, name: &str) -> Option<&'a Value> {
-        self.arguments.get(name).filter(|value| !value.is_null())
-    }
-
-    fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
-        let coerced = T::coerce(value, self.arena);
-        if coerced.is_none() {
-            self.is_invalid(name, value, T::NAME);
-        }
-        coerced
-    }
-
-    fn choice_index(
+    /// The number of one of an enum's values, which may be there.
+    pub fn optional_choice(
         &mut self,
         name: &'static str,
         kind: Kind,
@@ -123,6 +103,30 @@ impl<'a> Reader<'a> {
         index
     }
 
+    /// The number of one of an enum's values, with a default.
+    pub fn choice_or(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        values: &'static str,
+        default: usize,
+    ) -> usize {
+        self.optional_choice(name, kind, values).unwrap_or(default)
+    }
+
+    /// `null` counts as absent.
+    fn present(&self, name: &str) -> Option<&'a Value> {
+        self.arguments.get(name).filter(|value| !value.is_null())
+    }
+
+    fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+        let coerced = T::coerce(value, self.arena);
+        if coerced.is_none() {
+            self.is_invalid(name, value, T::NAME);
+        }
+        coerced
+    }
+
     #[cold]
     fn is_missing(&mut self, name: &str) {
         self.missing
@@ -151,36 +155,6 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// An enum of a config.
-pub trait Choice: Copy {
-    /// The type of its values.
-    const KIND: Kind;
-    /// Its values as words of a command line, one a line.
-    const VALUES: &'static str;
-
-    /// The value at a place in the list.
-    fn from_index(index: usize) -> Self;
-
-    /// The value's place in the list.
-    fn index(self) -> usize;
-
-    /// The value as a word of a command line.
-    fn word(self) -> Word<'static> {
-        match Self::KIND {
-            Kind::Text => Word::Text(self.text()),
-            Kind::Integer | Kind::Number => Word::Literal(self.text()),
-        }
-    }
-
-    /// The value as text.
-    fn text(self) -> &'static str {
-        Self::VALUES
-            .split('\n')
-            .nth(self.index())
-            .unwrap_or_default()
-    }
-}
-
 /// The type of an enum's values.
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -190,6 +164,22 @@ pub enum Kind {
     Integer,
     /// `number`
     Number,
+}
+
+/// An enum's value as a word of a command line.
+#[must_use]
+pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
+    let text = choice_text(values, index);
+    match kind {
+        Kind::Text => Word::Text(text),
+        Kind::Integer | Kind::Number => Word::Literal(text),
+    }
+}
+
+/// An enum's value as text.
+#[must_use]
+pub fn choice_text(values: &'static str, index: usize) -> &'static str {
+    values.split('\n').nth(index).unwrap_or_default()
 }
 
 /// A type that an argument can have.

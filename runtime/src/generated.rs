@@ -7,6 +7,6 @@ pub use climax_core::scalar::Number;
 pub use phf;
 pub use phf_shared::PhfBorrow;
 
-pub use crate::arguments::{Choice, Kind, Reader};
+pub use crate::arguments::{Kind, Reader, choice, choice_text};
 pub use crate::argv::Argv;
 pub use crate::catalog::{Catalog, Cli, Piece, Risk, Tool};

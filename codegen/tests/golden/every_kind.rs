@@ -23,7 +23,9 @@ mod baked {
         }
     }
     mod every_kind {
-        use ::climax_runtime::generated::{Argv, Choice, Kind, Number, Reader};
+        use ::climax_runtime::generated::{
+            Argv, Kind, Number, Reader, choice, choice_text,
+        };
         pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
             match tool {
                 0 => EveryKind::read(reader).write(argv),
@@ -54,81 +56,98 @@ mod baked {
                     count: reader.or("count", 10),
                     ratio: reader.or("ratio", Number::Float(0.5)),
                     all: reader.optional("all"),
-                    format: reader.choice_or("format", EveryKindFormat::Json),
-                    level: reader.required_choice("level"),
-                    scale: reader.choice_or("scale", EveryKindScale::N1),
+                    format: EveryKindFormat::at(
+                        reader
+                            .choice_or(
+                                "format",
+                                Kind::Text,
+                                EveryKindFormat::VALUES,
+                                EveryKindFormat::Json as usize,
+                            ),
+                    ),
+                    level: EveryKindLevel::at(
+                        reader
+                            .required_choice(
+                                "level",
+                                Kind::Integer,
+                                EveryKindLevel::VALUES,
+                            ),
+                    ),
+                    scale: EveryKindScale::at(
+                        reader
+                            .choice_or(
+                                "scale",
+                                Kind::Number,
+                                EveryKindScale::VALUES,
+                                EveryKindScale::N1 as usize,
+                            ),
+                    ),
                     path: reader.optional("path"),
                     number: reader.optional("number"),
                     directory: reader.optional("directory"),
                     input: reader.optional("input"),
                 }
             }
-            fn write(&self, argv: &mut Argv<'a>) {
+            fn write(self, argv: &mut Argv<'a>) {
                 argv.positional("path", self.path);
                 argv.word(self.number);
                 argv.flag("-m", self.message);
                 argv.flag("--count", self.count);
                 argv.inline("ratio=", self.ratio);
                 argv.switch("-a", self.all);
-                argv.flag("--format", self.format.word());
-                argv.flag("--level", self.level.word());
-                argv.flag("--scale", self.scale.word());
+                argv.flag(
+                    "--format",
+                    choice(Kind::Text, EveryKindFormat::VALUES, self.format as usize),
+                );
+                argv.flag(
+                    "--level",
+                    choice(Kind::Integer, EveryKindLevel::VALUES, self.level as usize),
+                );
+                argv.flag(
+                    "--scale",
+                    choice(Kind::Number, EveryKindScale::VALUES, self.scale as usize),
+                );
                 argv.directory(self.directory);
                 argv.stdin(self.input);
             }
         }
-        #[derive(Clone, Copy)]
         enum EveryKindFormat {
             Json,
             PlainText,
         }
-        impl Choice for EveryKindFormat {
-            const KIND: Kind = Kind::Text;
+        impl EveryKindFormat {
             const VALUES: &'static str = "json\nplain text";
-            fn from_index(index: usize) -> Self {
+            fn at(index: usize) -> Self {
                 match index {
                     0 => Self::Json,
                     _ => Self::PlainText,
                 }
             }
-            fn index(self) -> usize {
-                self as usize
-            }
         }
-        #[derive(Clone, Copy)]
         enum EveryKindLevel {
             N1,
             N2,
         }
-        impl Choice for EveryKindLevel {
-            const KIND: Kind = Kind::Integer;
+        impl EveryKindLevel {
             const VALUES: &'static str = "1\n2";
-            fn from_index(index: usize) -> Self {
+            fn at(index: usize) -> Self {
                 match index {
                     0 => Self::N1,
                     _ => Self::N2,
                 }
             }
-            fn index(self) -> usize {
-                self as usize
-            }
         }
-        #[derive(Clone, Copy)]
         enum EveryKindScale {
             N1,
             N25,
         }
-        impl Choice for EveryKindScale {
-            const KIND: Kind = Kind::Number;
+        impl EveryKindScale {
             const VALUES: &'static str = "1\n2.5";
-            fn from_index(index: usize) -> Self {
+            fn at(index: usize) -> Self {
                 match index {
                     0 => Self::N1,
                     _ => Self::N25,
                 }
-            }
-            fn index(self) -> usize {
-                self as usize
             }
         }
         /// `nothing`
@@ -137,7 +156,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
     }
     struct Key(u32, u32);

@@ -23,7 +23,9 @@ mod baked {
         }
     }
     mod phf_2 {
-        use ::climax_runtime::generated::{Argv, Choice, Kind, Number, Reader};
+        use ::climax_runtime::generated::{
+            Argv, Kind, Number, Reader, choice, choice_text,
+        };
         pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
             match tool {
                 0 => GitLog::read(reader).write(argv),
@@ -48,35 +50,45 @@ mod baked {
                 Self {
                     self_: reader.optional("self"),
                     gruf6udfe: reader.optional("Größe"),
-                    type_: reader.optional_choice("type"),
+                    type_: match reader
+                        .optional_choice("type", Kind::Text, GitLogType_2::VALUES)
+                    {
+                        Some(index) => Some(GitLogType_2::at(index)),
+                        None => None,
+                    },
                 }
             }
-            fn write(&self, argv: &mut Argv<'a>) {
+            fn write(self, argv: &mut Argv<'a>) {
                 argv.flag("-s", self.self_);
                 argv.flag("-g", self.gruf6udfe);
-                argv.flag("--type", self.type_.map(Choice::word));
+                argv.flag(
+                    "--type",
+                    match self.type_ {
+                        Some(value) => {
+                            Some(
+                                choice(Kind::Text, GitLogType_2::VALUES, value as usize),
+                            )
+                        }
+                        None => None,
+                    },
+                );
             }
         }
-        #[derive(Clone, Copy)]
         enum GitLogType_2 {
             Unnamed,
             Unnamed_2,
             Self_,
             Self__2,
         }
-        impl Choice for GitLogType_2 {
-            const KIND: Kind = Kind::Text;
+        impl GitLogType_2 {
             const VALUES: &'static str = "\n-\nself\nSelf";
-            fn from_index(index: usize) -> Self {
+            fn at(index: usize) -> Self {
                 match index {
                     0 => Self::Unnamed,
                     1 => Self::Unnamed_2,
                     2 => Self::Self_,
                     _ => Self::Self__2,
                 }
-            }
-            fn index(self) -> usize {
-                self as usize
             }
         }
         /// `git_log`
@@ -85,7 +97,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `git-log_type`
         struct GitLogType {}
@@ -93,7 +105,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `1password`
         struct N1password {}
@@ -101,7 +113,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `self`
         struct Self_ {}
@@ -109,7 +121,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `tools`
         struct Tools {}
@@ -117,7 +129,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `Argv`
         struct Argv_2 {}
@@ -125,7 +137,7 @@ mod baked {
             fn read(reader: &mut Reader<'a>) -> Self {
                 Self {}
             }
-            fn write(&self, argv: &mut Argv<'a>) {}
+            fn write(self, argv: &mut Argv<'a>) {}
         }
         /// `option`
         struct Option_2<'a> {
@@ -137,7 +149,7 @@ mod baked {
                     some: reader.optional("some"),
                 }
             }
-            fn write(&self, argv: &mut Argv<'a>) {
+            fn write(self, argv: &mut Argv<'a>) {
                 argv.flag("--some", self.some);
             }
         }
