@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what tools cost a build: CPU seconds and peak memory of rustc, and of the edit of a line.
+"""Measures what tools cost a build: user seconds and peak memory of rustc, and of the edit of a line.
 
 usage: benches/build_scaling.py [--tools 10,1000,10000] [--profiles dev,release]
 
@@ -48,7 +48,7 @@ def write_configs(folder, tools):
 
 
 def build(profile, configs, target):
-    """CPU and wall seconds of a build, and the peak memory of its largest process so far in MB."""
+    """User and wall seconds of a build, and the peak memory of its largest process so far in MB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     subprocess.run(
@@ -59,8 +59,8 @@ def build(profile, configs, target):
     )
     wall = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, wall, after.ru_maxrss / 1024
+    user = after.ru_utime - before.ru_utime
+    return user, wall, after.ru_maxrss / 1024
 
 
 def main():
@@ -76,20 +76,20 @@ def main():
             folders[tools] = pathlib.Path(work) / str(tools)
             folders[tools].mkdir()
             write_configs(folders[tools], tools)
-        print("| profile | tools | CPU s | more than the smallest | wall s | peak so far MB | edit of a line, wall s |")
+        print("| profile | tools | user s | more than the smallest | wall s | peak so far MB | edit of a line, wall s |")
         print("|---|---|---|---|---|---|---|")
         for profile in arguments.profiles.split(","):
             smallest = None
             for tools in scales:
                 # Everything but the catalog is built now.
                 build(profile, folders[1], target)
-                cpu, wall, peak = build(profile, folders[tools], target)
-                smallest = cpu if smallest is None else smallest
+                user, wall, peak = build(profile, folders[tools], target)
+                smallest = user if smallest is None else smallest
                 first = sorted(folders[tools].iterdir())[0]
                 first.write_text(first.read_text().replace("Does the work", "Does all the work", 1))
                 _, edit, _ = build(profile, folders[tools], target)
                 print(
-                    f"| {profile} | {tools} | {cpu:.1f} | {cpu - smallest:+.1f} | {wall:.1f} "
+                    f"| {profile} | {tools} | {user:.1f} | {user - smallest:+.1f} | {wall:.1f} "
                     f"| {peak:.0f} | {edit:.1f} |",
                     flush=True,
                 )

@@ -193,3 +193,80 @@ fn a_long_query_and_odd_arguments_do_no_harm() {
         server.search(&odd);
     }
 }
+
+#[test]
+fn a_search_finds_what_a_look_at_every_line_finds() {
+    let mut server = start();
+    let everything = server.search(&json!({"query": "", "limit": 100_000}));
+    let tools: Vec<(String, String, String)> = everything["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .map(|tool| {
+            let text = |field: &str| tool[field].as_str().unwrap_or_default().to_lowercase();
+            let tags = tool["tags"].as_array().expect("a list");
+            let parts = [text("description"), text("cli_name"), text("category")];
+            let tags = tags
+                .iter()
+                .map(|tag| climax_tests::text(tag).to_lowercase());
+            let parts = parts.into_iter().chain(tags);
+            let parts = parts.filter(|part| !part.is_empty());
+            let name = text("tool_name");
+            let line = parts.fold(name.clone(), |line, part| line + " " + &part);
+            (climax_tests::text(&tool["tool_name"]), name, line)
+        })
+        .collect();
+    // Words and parts of words, and parts that go across.
+    let mut needles: Vec<String> = Vec::new();
+    for (_, _, line) in &tools {
+        needles.extend(line.split_whitespace().map(str::to_owned));
+        let line: Vec<char> = line.chars().collect();
+        for (start, length) in [(0, 3), (1, 1), (2, 6), (4, 4), (7, 2), (11, 9)] {
+            needles.extend(
+                line.get(start..start + length)
+                    .map(|part| part.iter().collect()),
+            );
+        }
+    }
+    needles.extend(["commit", "git", "nosuchthing", "e", "_", "tool", "x y"].map(str::to_owned));
+    needles.sort_unstable();
+    needles.dedup();
+    let mut found_by_word = 0;
+    for needle in needles {
+        let rank = |name: &str| {
+            let mut words = name.split(|it: char| !it.is_alphanumeric());
+            if name == needle {
+                0
+            } else if words.any(|word| word == needle) {
+                1
+            } else if name.contains(&needle) {
+                2
+            } else {
+                3
+            }
+        };
+        let mut expected: Vec<_> = tools
+            .iter()
+            .filter(|tool| tool.2.contains(&needle))
+            .collect();
+        expected.sort_by_key(|tool| rank(&tool.1));
+        let expected: Vec<&String> = expected.iter().map(|tool| &tool.0).collect();
+        let answer = server.search(&json!({"query": needle, "limit": 3}));
+        if answer["match"] == "ranked" {
+            assert_eq!(expected, [""; 0], "{needle:?}");
+            continue;
+        }
+        let found = answer["results"].as_array().expect("results").iter();
+        let found: Vec<String> = found
+            .map(|it| climax_tests::text(&it["tool_name"]))
+            .collect();
+        let best: Vec<&String> = expected.iter().copied().take(3).collect();
+        assert_eq!(found.iter().collect::<Vec<_>>(), best, "{needle:?}");
+        let total = answer["total_matches"]
+            .as_u64()
+            .unwrap_or(found.len() as u64);
+        assert_eq!(total, expected.len() as u64, "{needle:?}");
+        found_by_word += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
+    }
+    assert!(found_by_word > 100, "{found_by_word}");
+}

@@ -10,6 +10,7 @@ pub mod check;
 pub mod code;
 pub mod diagnostic;
 pub mod emit;
+pub mod index;
 pub mod layout;
 pub mod model;
 mod names;

@@ -11,6 +11,8 @@ pub struct Catalog {
     pub text: &'static str,
     /// What is searched in: a folded line for each tool.
     pub haystack: &'static str,
+    /// In which tools each word is.
+    pub words: Words,
     /// The CLIs, in the order read.
     pub clis: &'static [Cli],
     /// The tools; those of a CLI are neighbours.
@@ -19,6 +21,19 @@ pub struct Catalog {
     pub find: fn(&str) -> Option<u32>,
     /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
     pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
+}
+
+/// The words of all lines of the haystack, and the tools that have them. Numbers are of four bytes,
+/// the lowest first.
+pub struct Words {
+    /// Each word once, sorted, one a line.
+    pub text: &'static str,
+    /// Two numbers for each word, and for the end: where it begins in the text, and where its
+    /// places begin.
+    pub rows: &'static [u8],
+    /// A number for each tool that has a word: the tool's, times four, plus 1 if the word is in the
+    /// tool's name, plus 2 if it is the name.
+    pub places: &'static [u8],
 }
 
 /// A part of a catalog's text: its first byte and its length.

@@ -2,12 +2,17 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf,
+        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
         text: TEXT,
         haystack: HAYSTACK,
+        words: Words {
+            text: WORDS,
+            rows: ROWS,
+            places: PLACES,
+        },
         clis: &CLIS,
         tools: &TOOLS,
         find,
@@ -222,5 +227,8 @@ mod baked {
         r#"every_kind takes one of each every-kind testing one two "quoted""#, "\n",
         r#"nothing takes nothing every-kind testing one two "quoted""#, "\n"
     );
+    static WORDS: &str = "each\nevery\nkind\nnothing\nof\none\nquoted\ntakes\ntesting\ntwo\n";
+    static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x0B\0\0\0\x03\0\0\0\x10\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1B\0\0\0\x07\0\0\0\x1F\0\0\0\t\0\0\0&\0\0\0\x0B\0\0\0,\0\0\0\r\0\0\x004\0\0\0\x0F\0\0\08\0\0\0\x11\0\0\0";
+    static PLACES: &[u8] = b"\0\0\0\0\x01\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\x07\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x04\0\0\0";
 }
 pub(crate) use baked::CATALOG;

@@ -2,12 +2,17 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, phf,
+        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
         text: TEXT,
         haystack: HAYSTACK,
+        words: Words {
+            text: WORDS,
+            rows: ROWS,
+            places: PLACES,
+        },
         clis: &CLIS,
         tools: &TOOLS,
         find,
@@ -302,5 +307,8 @@ mod baked {
         "argv is a type that generated code uses phf test", "\n",
         "option is another one, and turns the text around: \u{202e} phf test", "\n"
     );
+    static WORDS: &str = "1password\na\nan\nand\nanother\nargv\naround\nbegins\ncode\ndigit\nenum\nfield\ngenerated\ngit\nhas\nidentifier\nis\nits\nkeyword\nlike\nlog\nname\nnamed\nneighbour\nno\nof\none\noption\nphf\ns\nsanitises\nself\nsign\ntest\ntext\nthat\nthe\ntools\nturns\ntype\nuses\nwith\n";
+    static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\n\0\0\0\x01\0\0\0\x0C\0\0\0\x06\0\0\0\x0F\0\0\0\x07\0\0\0\x13\0\0\0\x08\0\0\0\x1B\0\0\0\t\0\0\0 \0\0\0\n\0\0\0'\0\0\0\x0B\0\0\0.\0\0\0\x0C\0\0\x003\0\0\0\r\0\0\09\0\0\0\x0E\0\0\0>\0\0\0\x0F\0\0\0D\0\0\0\x10\0\0\0N\0\0\0\x11\0\0\0R\0\0\0\x14\0\0\0V\0\0\0\x15\0\0\0a\0\0\0\x16\0\0\0d\0\0\0\x1B\0\0\0h\0\0\0\x1D\0\0\0p\0\0\0\x1E\0\0\0u\0\0\0 \0\0\0y\0\0\0#\0\0\0~\0\0\0$\0\0\0\x84\0\0\0%\0\0\0\x8E\0\0\0'\0\0\0\x91\0\0\0(\0\0\0\x94\0\0\0)\0\0\0\x98\0\0\0*\0\0\0\x9F\0\0\0+\0\0\0\xA3\0\0\x003\0\0\0\xA5\0\0\x004\0\0\0\xAF\0\0\x005\0\0\0\xB4\0\0\x006\0\0\0\xB9\0\0\x007\0\0\0\xBE\0\0\0?\0\0\0\xC3\0\0\0@\0\0\0\xC8\0\0\0B\0\0\0\xCC\0\0\0C\0\0\0\xD2\0\0\0D\0\0\0\xD8\0\0\0E\0\0\0\xDD\0\0\0G\0\0\0\xE2\0\0\0H\0\0\0\xE7\0\0\0I\0\0\0";
+    static PLACES: &[u8] = b"\x0F\0\0\0\0\0\0\0\x0C\0\0\0\x10\0\0\0\x14\0\0\0\x18\0\0\0\x08\0\0\0\x1C\0\0\0\x1C\0\0\0\x1B\0\0\0\x1C\0\0\0\x0C\0\0\0\x18\0\0\0\x0C\0\0\0\x08\0\0\0\x14\0\0\0\x18\0\0\0\x01\0\0\0\x05\0\0\0\t\0\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\x10\0\0\0\x14\0\0\0\x18\0\0\0\x1C\0\0\0\x04\0\0\0\x08\0\0\0\x10\0\0\0\x04\0\0\0\x08\0\0\0\x01\0\0\0\x05\0\0\0\t\0\0\0\x14\0\0\0\x08\0\0\0\x04\0\0\0\x08\0\0\0\0\0\0\0\x08\0\0\0\x1C\0\0\0\x1F\0\0\0\0\0\0\0\x04\0\0\0\x08\0\0\0\x0C\0\0\0\x10\0\0\0\x14\0\0\0\x18\0\0\0\x1C\0\0\0\x14\0\0\0\x04\0\0\0\x13\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\x08\0\0\0\x0C\0\0\0\x10\0\0\0\x14\0\0\0\x18\0\0\0\x1C\0\0\0\x1C\0\0\0\0\0\0\0\x18\0\0\0\x1C\0\0\0\x17\0\0\0\x1C\0\0\0\t\0\0\0\x18\0\0\0\x18\0\0\0\x0C\0\0\0";
 }
 pub(crate) use baked::CATALOG;

@@ -1,0 +1,248 @@
+//! Query -> tools.
+
+use climax_core::words::{fold, is_filler, words};
+use memchr::memmem::Finder;
+
+use super::Query;
+use super::set::Set;
+use crate::catalog::{Catalog, Cli, Tool, Words};
+use crate::selection::Selection;
+
+/// What was found: the best, and how many in all.
+pub(super) struct Hits {
+    pub(super) best: Vec<&'static Tool>,
+    pub(super) total: usize,
+}
+
+/// The tools that have a text, by where they have it. One that is in several sets counts for the
+/// first of them.
+struct Matches {
+    /// It is the tool's name.
+    exact_name: Set,
+    /// It is a word of the tool's name.
+    word_of_name: Set,
+    /// It is in the tool's name.
+    part_of_name: Set,
+    /// It is anywhere.
+    all: Set,
+}
+
+impl Matches {
+    fn none(catalog: &Catalog) -> Self {
+        let empty = Set::empty(catalog.tools.len());
+        Self {
+            exact_name: empty.clone(),
+            word_of_name: empty.clone(),
+            part_of_name: empty.clone(),
+            all: empty,
+        }
+    }
+
+    fn sets(&self) -> [&Set; 4] {
+        [
+            &self.exact_name,
+            &self.word_of_name,
+            &self.part_of_name,
+            &self.all,
+        ]
+    }
+
+    /// The best of them, in catalog order where they are as good.
+    fn into_hits(self, catalog: &Catalog, limit: usize) -> Hits {
+        let total = self.all.len();
+        let mut left = self.all.clone();
+        let mut best = Vec::new();
+        for set in self.sets() {
+            for tool in set.iter() {
+                if best.len() == limit {
+                    return Hits { best, total };
+                }
+                if left.remove(tool) {
+                    best.extend(catalog.tools.get(tool as usize));
+                }
+            }
+        }
+        Hits { best, total }
+    }
+}
+
+/// The tools whose text contains the needle.
+pub(super) fn substring_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
+    let offered = offered(selection, query);
+    let catalog = selection.catalog;
+    matches(catalog, &offered, needle).into_hits(catalog, query.limit)
+}
+
+fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
+    let mut matches = Matches::none(catalog);
+    if needle.is_empty() {
+        matches.all = offered.clone();
+        return matches;
+    }
+    if needle.chars().all(char::is_alphanumeric) {
+        look_up(&catalog.words, needle, &mut matches);
+    } else {
+        scan(catalog, needle, &mut matches);
+    }
+    matches.all.keep(offered);
+    matches
+}
+
+/// The tools of CLIs that are offered and pass the filters.
+fn offered(selection: &Selection, query: &Query) -> Set {
+    let mut offered = Set::empty(selection.catalog.tools.len());
+    let filter = |wanted: &Option<String>| wanted.as_deref().map(fold).filter(|it| !it.is_empty());
+    let (category, name) = (filter(&query.category), filter(&query.cli));
+    let passes = |cli: &&Cli| {
+        let equals = |wanted: &Option<String>, key| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| selection.text(key) == wanted)
+        };
+        equals(&category, cli.category_key) && equals(&name, cli.name_key)
+    };
+    for cli in selection.clis().filter(passes) {
+        offered.insert_all(cli.first_tool..cli.first_tool + cli.tool_count);
+    }
+    offered
+}
+
+/// Finds a needle without a gap: it is within words, and there are far fewer words than text.
+fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
+    const IN_NAME: u32 = 1;
+    const IS_NAME: u32 = 2;
+    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+    let (rows, _) = words.rows.as_chunks::<8>();
+    let (places, _) = words.places.as_chunks::<4>();
+    let text_of = |row: &[u8; 8]| row.first_chunk().map_or(0, number) as usize;
+    let places_of = |row: &[u8; 8]| row.last_chunk().map_or(0, number) as usize;
+    let finder = Finder::new(needle);
+    let mut from = 0;
+    while let Some(rest) = words.text.as_bytes().get(from..)
+        && let Some(offset) = finder.find(rest)
+    {
+        let at = from + offset;
+        let after = rows.partition_point(|row| text_of(row) <= at);
+        let (Some(row), Some(next)) = (
+            after.checked_sub(1).and_then(|row| rows.get(row)),
+            rows.get(after),
+        ) else {
+            return;
+        };
+        from = text_of(next);
+        let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
+        for place in places
+            .get(places_of(row)..places_of(next))
+            .unwrap_or_default()
+        {
+            let place = number(place);
+            let tool = place >> 2;
+            matches.all.insert(tool);
+            if place & IN_NAME != 0 {
+                if is_whole {
+                    matches.word_of_name.insert(tool);
+                } else {
+                    matches.part_of_name.insert(tool);
+                }
+                if is_whole && place & IS_NAME != 0 {
+                    matches.exact_name.insert(tool);
+                }
+            }
+        }
+    }
+}
+
+/// Finds a needle that may go across words.
+fn scan(catalog: &Catalog, needle: &str, matches: &mut Matches) {
+    let haystack = catalog.haystack;
+    let finder = Finder::new(needle);
+    let start = |tool: &Tool| tool.haystack.0 as usize;
+    let end = |tool: &Tool| start(tool) + tool.haystack.1 as usize;
+    let mut number = 0;
+    while let Some(tool) = catalog.tools.get(number)
+        && let Some(rest) = haystack.as_bytes().get(start(tool)..)
+        && let Some(offset) = finder.find(rest)
+    {
+        let at = start(tool) + offset;
+        number += catalog.tools[number..].partition_point(|tool| end(tool) < at + needle.len());
+        let Some(tool) = catalog.tools.get(number) else {
+            return;
+        };
+        // A needle with a line break can match across two lines.
+        if start(tool) > at {
+            continue;
+        }
+        let index = u32::try_from(number).unwrap_or(u32::MAX);
+        number += 1;
+        matches.all.insert(index);
+        // A tool's name is ASCII, so folding keeps its length.
+        let name = tool.haystack.of(haystack).get(..tool.name.1 as usize);
+        if name == Some(needle) {
+            matches.exact_name.insert(index);
+        } else if name.is_some_and(|name| name.contains(needle)) {
+            matches.part_of_name.insert(index);
+        }
+    }
+}
+
+/// Tools that have some of the words, the best first: rare words and words of the name count more.
+pub(super) fn ranked_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
+    let catalog = selection.catalog;
+    let offered = offered(selection, query);
+    let mut scores = vec![0.0; catalog.tools.len()];
+    let mut seen: Vec<&str> = Vec::new();
+    for word in words(needle) {
+        if is_filler(word) || seen.contains(&word) {
+            continue;
+        }
+        seen.push(word);
+        let matches = matches(catalog, &offered, word);
+        #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
+        let weight = log2(1.0 + offered.len() as f64 / matches.all.len().max(1) as f64);
+        for tool in matches.all.iter() {
+            let factor = if matches.word_of_name.contains(tool) {
+                3.0
+            } else if matches.part_of_name.contains(tool) {
+                1.5
+            } else {
+                1.0
+            };
+            if let Some(score) = scores.get_mut(tool as usize) {
+                *score += weight * factor;
+            }
+        }
+    }
+    let found = scores.iter().zip(catalog.tools);
+    let mut found: Vec<_> = found.filter(|(score, _)| **score > 0.0).collect();
+    // Stable: ties stay in catalog order.
+    found.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    let total = found.len();
+    let best = found.into_iter().take(query.limit);
+    let best = best.map(|(_, tool)| tool).collect();
+    Hits { best, total }
+}
+
+/// The binary logarithm of a positive number, to one decimal. The system's would be exact, and cost
+/// each start the loading of a library.
+fn log2(number: f64) -> f64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    let bits = number.to_bits();
+    #[expect(clippy::cast_precision_loss, reason = "eleven bits")]
+    let exponent = (bits >> 52) as f64 - 1023.0;
+    // The number's digits as one between 1 and 2, where a line is near the curve.
+    let digits = f64::from_bits(bits & MANTISSA | 1.0_f64.to_bits());
+    exponent + (digits - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logarithm_is_nearly_right() {
+        for number in [1.0, 1.5, 2.0, 3.0, 10.0, 12345.0, 0.25] {
+            let difference = log2(number) - f64::log2(number);
+            assert!(difference.abs() < 0.1, "{number}: {difference}");
+        }
+    }
+}
