@@ -24,10 +24,10 @@ from build_scaling import ROOT, write_configs
 
 SCALES = [10, 1000, 10000]
 WORK = ROOT / "target" / "benches"
-MEASURED = """name: measured
-command: env
+SLEEP = """name: sleep
+command: sleep
 tools:
-  - {name: measured_sleep, description: Sleeps, command: sleep 0.2}
+  - {name: measured_sleep, description: Sleeps, command: "0.2"}
 """
 TRUE = """name: truth
 command: /bin/true
@@ -139,7 +139,7 @@ def build():
         shutil.rmtree(configs, ignore_errors=True)
         configs.mkdir()
         write_configs(configs, scale)
-        (configs / "measured.yaml").write_text(MEASURED)
+        (configs / "sleep.yaml").write_text(SLEEP)
         (configs / "truth.yaml").write_text(TRUE)
         environment = {**os.environ, "CLIMAX_CONFIGS": str(configs), "CARGO_TARGET_DIR": str(WORK / "target")}
         subprocess.run(
@@ -202,22 +202,20 @@ def measure_requests(floor, servers, seconds):
                     times[name].append((time.perf_counter() - asked) * 1e6)
                     count += 1
                 cpus[name].append((server.cpu() - before) / count * 1e6)
-                if kind == "ping":
-                    lines = [request("ping", number=number) for number in range(max(50, count))]
-                    before = server.cpu()
-                    elapsed = server.pump(lines)
-                    rates[name].append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
+                lines = [line.replace(b'"id":1', b'"id":%d' % number) for number in range(max(50, count))]
+                before = server.cpu()
+                elapsed = server.pump(lines)
+                rates[name].append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
         for name in programs:
             results[name][f"{kind}_cpu_us"] = min(cpus[name])
             results[name][f"{kind}_us"] = fastest(times[name])
-            if rates[name]:
-                results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates[name])
-                results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates[name])
+            results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates[name])
+            results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates[name])
         echo.close()
     for name, server in running.items():
         if not name.startswith("python"):
             server.pump([request("ping", number=number) for number in range(50_000)])
-            server.pump([search("tool")[:-1].replace(b'"id":1', b'"id":%d' % number) + b"\n" for number in range(50_000)])
+            server.pump([search("tool").replace(b'"id":1', b'"id":%d' % number) for number in range(50_000)])
             results[name]["after_100000_requests_peak_mb"] = server.memory("VmHWM")
         server.close()
     return results

@@ -106,6 +106,8 @@ fn category_and_tags_need_not_come_together() {
     ] {
         let config = format!("command: x\n{field}\ntools: [{{name: a, description: A tool}}]\n");
         let baked = layout(&accepted(&config).0).text.parts.concat();
+        // It is baked as it stands in a string.
+        let baked = baked.replace('\\', "");
         // Once in the summary, once in each tool's entry.
         assert_eq!(baked.matches(written).count(), 2, "{baked}");
     }

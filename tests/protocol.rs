@@ -230,3 +230,31 @@ fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
     );
     assert_eq!(tool("git_status").get("annotations"), None);
 }
+
+#[test]
+fn a_request_is_answered_alike_with_and_without_what_is_unusual() {
+    let mut server = Server::start(&mut fixtures!());
+    for (method, params) in [
+        ("ping", json!({})),
+        ("tools/call", json!({"name": "climax_search"})),
+        (
+            "tools/call",
+            json!({"name": "climax_search", "arguments": {"query": "\"quoted\" \\ tool", "limit": 3}}),
+        ),
+        (
+            "tools/call",
+            json!({"name": "climax_search", "arguments": {"query": "git", "limit": 100}}),
+        ),
+    ] {
+        let mut unusual = params.clone();
+        unusual["_meta"] = json!({"note": "rmcp answers this one"});
+        let usual = server.request(method, &params);
+        assert!(usual["result"].is_object(), "{usual}");
+        assert_eq!(usual["result"], server.request(method, &unusual)["result"]);
+        let line = json!({"jsonrpc": "2.0", "id": "ä\"\\", "method": method, "params": params});
+        server.send_line(&line.to_string());
+        let answer = server.receive();
+        assert_eq!(answer["id"], "ä\"\\");
+        assert_eq!(answer["result"], usual["result"]);
+    }
+}

@@ -38,6 +38,12 @@ impl Text {
     }
 }
 
+/// JSON as it stands in a string of JSON, which is how answers have it. There are no characters in it
+/// that would need another escape.
+fn quoted(json: &str) -> String {
+    json.replace('\\', r"\\").replace('"', r#"\""#)
+}
+
 fn size(part: &str) -> u32 {
     u32::try_from(part.len()).expect("configs of less than 4 GiB")
 }
@@ -122,14 +128,16 @@ impl Layout {
             command: text.push(cli.command.clone()),
             env: text.push(env.join("\0")),
             working_dir: text.push(cli.working_dir.clone().unwrap_or_default()),
-            summary_head: text.push(format!(
+            summary_head: text.push(quoted(&format!(
                 r#"{{"name":{name},"description":{},"tool_count":"#,
                 json(&cli.description)
-            )),
-            summary_tail: text.push(format!(r#","category":{category},"tags":[{tags}]}}"#)),
-            entry_middle: text.push(format!(
+            ))),
+            summary_tail: text.push(quoted(&format!(
+                r#","category":{category},"tags":[{tags}]}}"#
+            ))),
+            entry_middle: text.push(quoted(&format!(
                 r#","cli_name":{name},"category":{category},"tags":[{tags}],"input_schema":"#
-            )),
+            ))),
             first_tool: count(self.tools.len()),
             tool_count: count(cli.tools.len()),
         };
@@ -141,11 +149,11 @@ impl Layout {
     }
 
     fn push_tool(&mut self, cli_number: u32, cli: &Cli, tool: &Tool) {
-        let head = self.text.push(format!(
+        let head = self.text.push(quoted(&format!(
             r#"{},"description":{}"#,
             json(&tool.name),
             json(&tool.description)
-        ));
+        )));
         let mut searched = vec![
             tool.name.as_str(),
             tool.description.as_str(),
@@ -159,11 +167,11 @@ impl Layout {
             cli: cli_number,
             // A tool's name needs no escapes, so it stands in the head as it is, after the quote.
             name: Piece {
-                at: head.at + 1,
+                at: head.at + size(r#"\""#),
                 len: size(&tool.name),
             },
             head,
-            schema: self.text.push(input_schema(&tool.args)),
+            schema: self.text.push(quoted(&input_schema(&tool.args))),
             command: self.text.push(tool.command.clone()),
             haystack,
             timeout_ms: tool.timeout_ms,

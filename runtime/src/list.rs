@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
-use crate::search::entry;
+use crate::search::{entry, unquoted};
 use crate::selection::Selection;
 
 /// The width of a table where there is no terminal.
@@ -158,7 +158,7 @@ fn object(selection: &Selection, tool: &Tool) -> Map<String, Value> {
     };
     let mut json = String::new();
     entry(&mut json, selection, tool);
-    let mut object: Map<String, Value> = serde_json::from_str(&json).unwrap_or_default();
+    let mut object: Map<String, Value> = serde_json::from_str(&unquoted(&json)).unwrap_or_default();
     let command = format!(
         "{} {}",
         selection.text(cli.command),

@@ -21,7 +21,8 @@ pub(crate) struct Query {
     pub(crate) limit: usize,
 }
 
-/// The JSON that answers a search.
+/// The JSON that answers a search, as it stands in a string of JSON: with a backslash before each
+/// quote and backslash. Answers to calls are such strings, and what is baked has the backslashes.
 pub(crate) fn search(selection: &Selection, query: &Query) -> String {
     if query.text.is_none() && query.category.is_none() && query.cli.is_none() {
         summary(selection, query.limit)
@@ -31,7 +32,7 @@ pub(crate) fn search(selection: &Selection, query: &Query) -> String {
 }
 
 fn summary(selection: &Selection, limit: usize) -> String {
-    let mut json = String::from(r#"{"mode":"summary","summary":["#);
+    let mut json = String::from(r#"{\"mode\":\"summary\",\"summary\":["#);
     let mut total = 0;
     for cli in selection.clis() {
         if total < limit {
@@ -53,21 +54,36 @@ fn results(selection: &Selection, query: &Query) -> String {
         hits = ranked_hits(selection, query, &needle);
         is_ranked = hits.total > 0;
     }
-    let mut json = String::from(r#"{"mode":"search","results":["#);
+    let mut json = String::from(r#"{\"mode\":\"search\",\"results\":["#);
     for (number, tool) in hits.best.iter().enumerate() {
         separate(&mut json, number);
         entry(&mut json, selection, tool);
     }
     if is_ranked {
-        json += r#"],"match":"ranked""#;
+        json += r#"],\"match\":\"ranked\""#;
         return close_after_list(json, hits.total, query.limit);
     }
     close(json, hits.total, query.limit)
 }
 
-/// One search result.
+/// JSON out of the string that it stands in.
+pub(crate) fn unquoted(text: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(backslash) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (before, after) = (&rest[..backslash], &rest[backslash + 1..]);
+        // What follows a backslash is a quote or a backslash, and stands for itself.
+        let (escaped, after) = after.split_at(after.chars().next().map_or(0, char::len_utf8));
+        json += before;
+        json += escaped;
+        rest = after;
+    }
+    json + rest
+}
+
+/// One search result, likewise.
 pub(crate) fn entry(json: &mut String, selection: &Selection, tool: &Tool) {
-    json.push_str(r#"{"tool_name":"#);
+    json.push_str(r#"{\"tool_name\":"#);
     json.push_str(selection.text(tool.head));
     if let Some(cli) = selection.catalog.clis.get(tool.cli as usize) {
         json.push_str(selection.text(cli.entry_middle));
@@ -90,9 +106,22 @@ fn close(mut json: String, total: usize, limit: usize) -> String {
 /// Says how many there are if that is more than were given.
 fn close_after_list(mut json: String, total: usize, limit: usize) -> String {
     if total > limit {
-        json += r#","total_matches":"#;
+        json += r#",\"total_matches\":"#;
         json += &total.to_string();
     }
     json.push('}');
     json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_comes_out_of_its_string() {
+        for json in ["", r#"{"a":"b\\c\"d\n"}"#, r#""""#, "ä\\\\"] {
+            let value = serde_json::Value::from(json).to_string();
+            assert_eq!(unquoted(&value[1..value.len() - 1]), json);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
@@ -23,7 +23,7 @@ use crate::catalog::Risk;
 use crate::list::counted;
 use crate::meta_tools;
 use crate::progress::Progress;
-use crate::search::search;
+use crate::search::{search, unquoted};
 use crate::selection::Selection;
 
 /// How often a client that wants to know hears of a call.
@@ -61,6 +61,28 @@ impl Offer {
         self.limits.keepers.close().await;
     }
 
+    /// The JSON of the result of a request that needs nothing but what was baked, if it is one.
+    pub(crate) fn answer_at_once(&self, request: &mut ClientRequest) -> Option<String> {
+        match request {
+            ClientRequest::PingRequest(_) => Some("{}".to_owned()),
+            ClientRequest::CallToolRequest(call)
+                if call.params.name == meta_tools::SEARCH && self.mode == Mode::Discovery =>
+            {
+                let arguments = call.params.arguments.take().unwrap_or_default();
+                let text = search(&self.selection, &meta_tools::query(arguments));
+                Some(
+                    [
+                        r#"{"content":[{"type":"text","text":""#,
+                        &text,
+                        r#""}],"isError":false}"#,
+                    ]
+                    .concat(),
+                )
+            }
+            _ => None,
+        }
+    }
+
     /// The list of registered tools, as JSON.
     pub(crate) fn tools_json(&self) -> &str {
         match self.mode {
@@ -79,9 +101,9 @@ fn classic_tools(selection: &Selection) -> String {
             json.push(',');
         }
         json += r#"{"name":"#;
-        json += selection.text(tool.head);
+        json += &unquoted(selection.text(tool.head));
         json += r#","inputSchema":"#;
-        json += selection.text(tool.schema);
+        json += &unquoted(selection.text(tool.schema));
         json += match tool.risk {
             None => "}",
             Some(Risk::Read) => r#","annotations":{"readOnlyHint":true}}"#,
@@ -152,7 +174,7 @@ impl Server {
         };
         match (self.offer.mode, name) {
             (Mode::Discovery, meta_tools::SEARCH) => Ok(Answer {
-                text: search(selection, &meta_tools::query(arguments)),
+                text: unquoted(&search(selection, &meta_tools::query(arguments))),
                 is_error: false,
             }),
             (Mode::Discovery, meta_tools::CALL) => {

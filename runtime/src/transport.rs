@@ -1,8 +1,8 @@
 //! Moves MCP messages over standard input and output, one a line.
 //!
-//! It stands below rmcp's service, in place of rmcp's own transport, for three reasons: the answer
-//! to `tools/list` is written from baked bytes, input that is no message gets an answer, and a
-//! client that sends too much has to wait.
+//! It stands below rmcp's service, in place of rmcp's own transport: it answers by itself what takes
+//! nothing but baked bytes, input that is no message gets an answer, and a client that sends too
+//! much has to wait.
 
 mod departure;
 mod flow;
@@ -19,11 +19,12 @@ use std::sync::Arc;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, JsonRpcMessage,
+    JsonRpcRequest, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Serialize;
+use serde_json::Value;
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
@@ -45,9 +46,10 @@ pub(crate) struct Stdio {
     is_at_end: bool,
     departure: Departure,
     flow: Arc<Flow>,
-    /// What is to be said about a line that was no message. It is kept here, because rmcp may drop
-    /// the future that says it and ask again.
-    complaint: Option<Vec<u8>>,
+    offer: Arc<Offer>,
+    /// What is to be said about the last line. It is kept here, because rmcp may drop the future
+    /// that says it and ask again.
+    reply: Option<Vec<u8>>,
     /// Taken when the session ends.
     writer: Option<Writer>,
 }
@@ -65,7 +67,7 @@ impl Stdio {
     /// Takes over the process's standard input and output.
     pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken, limits: Limits) -> Self {
         let flow = Arc::new(Flow::new(limits.max_concurrent));
-        let writer = Writer::new(stdio::output(), offer, flow.clone(), stop.clone());
+        let writer = Writer::new(stdio::output(), offer.clone(), flow.clone(), stop.clone());
         Self {
             lines: Lines::new(stdio::input(), limits.max_request),
             max_request: limits.max_request,
@@ -73,7 +75,8 @@ impl Stdio {
             is_at_end: false,
             departure: Departure::new(stop),
             flow,
-            complaint: None,
+            offer,
+            reply: None,
             writer: Some(writer),
         }
     }
@@ -83,7 +86,7 @@ impl Stdio {
         loop {
             // What was asked for before has its turn too, also when there is always more to read.
             consume_budget().await;
-            self.say_complaint().await;
+            self.say_reply().await;
             if let Some((number, line)) = self.flow.next_parked() {
                 if let Parsed::Message(message) = parse(line.trim_ascii())
                     && let JsonRpcMessage::Request(mut request) = *message
@@ -132,6 +135,9 @@ impl Stdio {
         self.is_open |= opens(&message);
         let may_go = match &mut message {
             JsonRpcMessage::Request(request) => {
+                if self.is_answered_at_once(request) {
+                    return None;
+                }
                 match self.flow.admit(&request.id, kind(&request.request), line) {
                     Verdict::Go(number) => {
                         request.id = RequestId::Number(number);
@@ -160,6 +166,31 @@ impl Stdio {
         may_go.then_some(message)
     }
 
+    /// Answers a request that takes nothing but what was baked. rmcp would need ten times as long.
+    fn is_answered_at_once(&mut self, request: &mut JsonRpcRequest<ClientRequest>) -> bool {
+        // What is unusual about a request stands beside its parameters, and rmcp knows about it.
+        let is_usual = request.request.extensions().is_empty();
+        if !self.is_open || !is_usual || self.flow.is_in_use(&request.id) {
+            return false;
+        }
+        let Some(result) = self.offer.answer_at_once(&mut request.request) else {
+            return false;
+        };
+        let id = match &request.id {
+            RequestId::Number(number) => number.to_string(),
+            RequestId::String(text) => Value::from(&**text).to_string(),
+        };
+        let parts = [
+            r#"{"jsonrpc":"2.0","id":"#,
+            &id,
+            r#","result":"#,
+            &result,
+            "}",
+        ];
+        self.reply = Some(parts.concat().into_bytes());
+        true
+    }
+
     /// Says that a line was no message.
     fn complain(&mut self, id: &impl Serialize, code: i32, message: &str) {
         let error = serde_json::json!({
@@ -167,16 +198,16 @@ impl Stdio {
             "id": id,
             "error": {"code": code, "message": message},
         });
-        self.complaint = Some(error.to_string().into_bytes());
+        self.reply = Some(error.to_string().into_bytes());
     }
 
     /// One is said before another can come up.
-    async fn say_complaint(&mut self) {
-        if self.complaint.is_some()
+    async fn say_reply(&mut self) {
+        if self.reply.is_some()
             && let Some(writer) = &self.writer
         {
             tokio::select! {
-                Ok(permit) = writer.queue.reserve() => if let Some(bytes) = self.complaint.take() {
+                Ok(permit) = writer.queue.reserve() => if let Some(bytes) = self.reply.take() {
                     permit.send(bytes.into());
                 },
                 () = self.departure.watch() => {}

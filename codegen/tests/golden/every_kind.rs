@@ -173,7 +173,7 @@ mod baked {
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(829, 7), 1), (Key(274, 10), 0)],
+        entries: &[(Key(982, 7), 1), (Key(319, 10), 0)],
     };
     static CLIS: [Cli; 1] = [
         Cli {
@@ -184,9 +184,9 @@ mod baked {
             command: Piece(37, 4),
             env: Piece(41, 9),
             working_dir: Piece(50, 0),
-            summary_head: Piece(50, 76),
-            summary_tail: Piece(126, 54),
-            entry_middle: Piece(180, 93),
+            summary_head: Piece(50, 86),
+            summary_tail: Piece(136, 68),
+            entry_middle: Piece(204, 113),
             first_tool: 0,
             tool_count: 2,
         },
@@ -194,20 +194,20 @@ mod baked {
     static TOOLS: [Tool; 2] = [
         Tool {
             cli: 0,
-            name: Piece(274, 10),
-            head: Piece(273, 46),
-            schema: Piece(319, 499),
-            command: Piece(818, 10),
+            name: Piece(319, 10),
+            head: Piece(317, 52),
+            schema: Piece(369, 601),
+            command: Piece(970, 10),
             haystack: Piece(0, 64),
             timeout_ms: 1500,
             risk: Some(Risk::Write),
         },
         Tool {
             cli: 0,
-            name: Piece(829, 7),
-            head: Piece(828, 39),
-            schema: Piece(867, 33),
-            command: Piece(900, 0),
+            name: Piece(982, 7),
+            head: Piece(980, 45),
+            schema: Piece(1025, 39),
+            command: Piece(1064, 0),
             haystack: Piece(65, 57),
             timeout_ms: 30000,
             risk: None,
@@ -215,13 +215,13 @@ mod baked {
     ];
     static TEXT: &str = concat!(
         "every_kind", "every-kind", "every-kind", "testing", "show", "A=1\0B=x=y",
-        r#"{"name":"every-kind","description":"One argument of each kind","tool_count":"#,
-        r#","category":"testing","tags":["one","two \"quoted\""]}"#,
-        r#","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":"#,
-        r#""every_kind","description":"Takes one of each""#,
-        r#"{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"scale":{"type":"number","default":1.0,"enum":[1,2.5]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"]}"#,
-        "every kind", r#""nothing","description":"Takes nothing""#,
-        r#"{"type":"object","properties":{}}"#
+        r#"{\"name\":\"every-kind\",\"description\":\"One argument of each kind\",\"tool_count\":"#,
+        r#",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"]}"#,
+        r#",\"cli_name\":\"every-kind\",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"],\"input_schema\":"#,
+        r#"\"every_kind\",\"description\":\"Takes one of each\""#,
+        r#"{\"type\":\"object\",\"properties\":{\"message\":{\"type\":\"string\",\"description\":\"Some text\"},\"count\":{\"type\":\"integer\",\"default\":10},\"ratio\":{\"type\":\"number\",\"default\":0.5},\"all\":{\"type\":\"boolean\"},\"format\":{\"type\":\"string\",\"default\":\"json\",\"enum\":[\"json\",\"plain text\"]},\"level\":{\"type\":\"integer\",\"enum\":[1,2]},\"scale\":{\"type\":\"number\",\"default\":1.0,\"enum\":[1,2.5]},\"path\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},\"directory\":{\"type\":\"string\"},\"input\":{\"type\":\"string\"}},\"required\":[\"message\",\"level\"]}"#,
+        "every kind", r#"\"nothing\",\"description\":\"Takes nothing\""#,
+        r#"{\"type\":\"object\",\"properties\":{}}"#
     );
     static HAYSTACK: &str = concat!(
         r#"every_kind takes one of each every-kind testing one two "quoted""#, "\n",

@@ -131,24 +131,30 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
         };
         from = text_of(next);
         let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
-        for place in places
-            .get(places_of(row)..places_of(next))
-            .unwrap_or_default()
-        {
-            let place = number(place);
+        let places = places.get(places_of(row)..places_of(next));
+        let places = places.unwrap_or_default().iter().map(number);
+        let in_name = if is_whole {
+            &mut matches.word_of_name
+        } else {
+            &mut matches.part_of_name
+        };
+        // Tools come in order, so 64 of them go into a set at once.
+        let (mut block, mut all_bits, mut name_bits) = (0, 0, 0);
+        for place in places {
             let tool = place >> 2;
-            matches.all.insert(tool);
-            if place & IN_NAME != 0 {
-                if is_whole {
-                    matches.word_of_name.insert(tool);
-                } else {
-                    matches.part_of_name.insert(tool);
-                }
-                if is_whole && place & IS_NAME != 0 {
-                    matches.exact_name.insert(tool);
-                }
+            if tool / 64 != block {
+                matches.all.insert_block(block, all_bits);
+                in_name.insert_block(block, name_bits);
+                (block, all_bits, name_bits) = (tool / 64, 0, 0);
+            }
+            all_bits |= 1 << (tool % 64);
+            name_bits |= u64::from(place & IN_NAME) << (tool % 64);
+            if is_whole && place & IS_NAME != 0 {
+                matches.exact_name.insert(tool);
             }
         }
+        matches.all.insert_block(block, all_bits);
+        in_name.insert_block(block, name_bits);
     }
 }
 

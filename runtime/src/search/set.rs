@@ -31,10 +31,15 @@ impl Set {
             if tools.end < end {
                 mask &= !(u64::MAX << (tools.end % 64));
             }
-            if let Some(bits) = self.bits.get_mut(first as usize / 64) {
-                *bits |= mask;
-            }
+            self.insert_block(first / 64, mask);
             first = end;
+        }
+    }
+
+    /// Up to 64 neighbours: the bit for each, and how many such blocks are before them.
+    pub(super) fn insert_block(&mut self, block: u32, tools: u64) {
+        if let Some(bits) = self.bits.get_mut(block as usize) {
+            *bits |= tools;
         }
     }
 

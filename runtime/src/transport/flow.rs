@@ -85,6 +85,11 @@ impl Flow {
         }
     }
 
+    /// Whether there is a request of this id that has no answer yet.
+    pub(super) fn is_in_use(&self, id: &RequestId) -> bool {
+        self.state().numbers.contains_key(id)
+    }
+
     /// Takes in a request that came as this line.
     pub(super) fn admit(&self, id: &RequestId, kind: Kind, line: &mut Vec<u8>) -> Verdict {
         let mut state = self.state();

@@ -82,7 +82,15 @@ fn usual(line: &[u8]) -> Option<ClientJsonRpcMessage> {
             }
             ClientRequest::CallToolRequest(request)
         }
-        (PingRequestMethod::VALUE, None) => ClientRequest::PingRequest(PingRequest::default()),
+        (
+            PingRequestMethod::VALUE,
+            None
+            | Some(Params {
+                name: None,
+                arguments: None,
+                meta: None,
+            }),
+        ) => ClientRequest::PingRequest(PingRequest::default()),
         _ => return None,
     };
     (usual.jsonrpc == "2.0").then(|| JsonRpcMessage::request(request, usual.id))
@@ -118,6 +126,10 @@ mod tests {
     fn usual_requests_are_read_as_rmcp_reads_them() {
         for (line, is_usual) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, true),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#,
+                true,
+            ),
             (
                 r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x"}}"#,
                 true,
