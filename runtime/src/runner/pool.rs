@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::lock::lock;
 
@@ -26,8 +27,11 @@ use crate::platform;
 /// Settings of the server itself, which are none of the command's business.
 const OWN_VARIABLES: &str = "CLIMAX_";
 
-/// How many keepers wait for the next call.
-const MOST_IDLE: usize = 16;
+/// How many keepers wait for the next call, however long that takes.
+const ALWAYS_IDLE: usize = 16;
+
+/// How long others wait: where many calls came at once, they may come again.
+const IDLE_TIME: Duration = Duration::from_secs(5);
 
 /// A call needs a line and up to three pipes, and the server a few files for itself.
 const FILES_OF_A_CALL: u64 = 3 + 3 * 2;
@@ -44,7 +48,36 @@ pub(crate) struct Keepers {
     /// How many calls may run at the same time.
     most: usize,
     nursery: Mutex<Option<Nursery>>,
-    idle: Mutex<Vec<Line>>,
+    idle: Arc<Idle>,
+}
+
+/// Keepers that wait for the next call, those that waited longest first.
+#[derive(Default)]
+struct Idle {
+    lines: Mutex<Vec<Line>>,
+    /// Whether it is already foreseen to let some of them go.
+    is_limited: AtomicBool,
+}
+
+impl Idle {
+    fn take(&self) -> Option<Line> {
+        lock(&self.lines).pop()
+    }
+
+    fn put(self: &Arc<Self>, line: Line) {
+        let mut lines = lock(&self.lines);
+        lines.push(line);
+        if lines.len() > ALWAYS_IDLE && !self.is_limited.swap(true, Ordering::Relaxed) {
+            let idle = self.clone();
+            tokio::spawn(async move {
+                sleep(IDLE_TIME).await;
+                idle.is_limited.store(false, Ordering::Relaxed);
+                let mut lines = lock(&idle.lines);
+                let surplus = lines.len().saturating_sub(ALWAYS_IDLE);
+                lines.drain(..surplus);
+            });
+        }
+    }
 }
 
 /// A line to a keeper.
@@ -69,7 +102,7 @@ impl Keepers {
         Self {
             most,
             nursery: Mutex::default(),
-            idle: Mutex::default(),
+            idle: Arc::default(),
         }
     }
 
@@ -81,8 +114,7 @@ impl Keepers {
             place,
         };
         loop {
-            let idle = lock(&self.idle).pop();
-            let Some(line) = idle else {
+            let Some(line) = self.idle.take() else {
                 return Ok(keeper(self.new_line().await?));
             };
             if is_alive(&line) {
@@ -159,7 +191,7 @@ impl Keepers {
 
     /// Waits until all keepers have ended what they keep. To be called when no call runs any more.
     pub(crate) async fn close(&self) {
-        lock(&self.idle).clear();
+        lock(&self.idle.lines).clear();
         let Some(mut nursery) = lock(&self.nursery).take() else {
             return;
         };
@@ -226,10 +258,7 @@ impl Keeper<'_> {
 
     /// Its command has ended and left nothing behind: it can have another one.
     pub(super) fn release(self) {
-        let mut idle = lock(&self.pool.idle);
-        if idle.len() < MOST_IDLE {
-            idle.push(self.line);
-        }
+        self.pool.idle.put(self.line);
     }
 }
 

@@ -290,7 +290,10 @@ impl Load {
         };
         // A second is what the server has to clean up.
         thread::sleep(Duration::from_secs(1));
-        let (sleeps, helpers) = (left(), descendants(self.process));
+        let sleeps = left();
+        // Helpers may wait for more calls for five.
+        thread::sleep(Duration::from_secs(5));
+        let helpers = descendants(self.process);
         let files = open_files(self.process);
         let (ended, _) = server.close();
         thread::sleep(Duration::from_millis(100));
