@@ -25,6 +25,8 @@ pub mod generated;
 mod list;
 mod lock;
 mod log;
+#[doc(hidden)]
+pub mod measured;
 mod meta_tools;
 mod platform;
 mod progress;

@@ -1,0 +1,57 @@
+//! What the parts of a request take: `cargo bench -p climax-tests`.
+
+use climax_runtime::measured;
+use divan::{Bencher, black_box};
+use serde_json::{Map, Value, json};
+
+climax_runtime::catalog!();
+
+fn main() {
+    divan::main();
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("no object: {other}"),
+    }
+}
+
+/// Values that are used as they come.
+#[divan::bench]
+fn arguments_as_they_are(bencher: Bencher<'_, '_>) {
+    let arguments = object(json!({
+        "text": "a message", "count": 5, "ratio": 1.5, "verbose": true, "format": "json",
+    }));
+    bencher.bench(|| measured::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
+}
+
+/// Values that have to be turned into their types.
+#[divan::bench]
+fn arguments_that_are_coerced(bencher: Bencher<'_, '_>) {
+    let arguments = object(json!({
+        "text": 12345, "count": " 42 ", "ratio": "2.5", "verbose": "TRUE", "format": "json",
+    }));
+    bencher.bench(|| measured::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
+}
+
+/// A word, part of one, one that is nowhere, a phrase, a sentence, and everything.
+#[divan::bench(args = ["commit", "omm", "nosuchword", "working tree", "how do i undo the last commit", ""])]
+fn search(bencher: Bencher<'_, '_>, query: &str) {
+    bencher
+        .with_inputs(|| object(json!({"query": query})))
+        .bench_values(|arguments| measured::search(&CATALOG, arguments));
+}
+
+/// The list of CLIs.
+#[divan::bench]
+fn summary() -> String {
+    measured::search(&CATALOG, Map::new())
+}
+
+/// Output of some bytes; a million is cut.
+#[divan::bench(args = [0, 1000, 100_000, 3_000_000])]
+fn answer(bencher: Bencher<'_, '_>, bytes: usize) {
+    let output = "a line of output that is not very long\n".repeat(bytes / 39);
+    bencher.bench(|| measured::answer(black_box(output.as_bytes()), b"", 1024 * 1024));
+}
