@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures servers with 10, 1,000 and 10,000 tools beside programs that do nothing else (floor.rs).
 
-usage: benches/server.py [--json FILE] [--rounds N] [--python 'COMMAND {configs}']
+usage: benches/server.py [--json FILE] [--rounds N] [--python 'climax run {configs}']
 
 All servers take turns, so that a noisy machine is noisy for all of them. Times are those of the fastest
 tenth, and CPU time is what the system counted for the process. --python names another MCP server that
-reads the same configs when it starts, such as `climax run {configs}` of climax-mcp 0.5; it is measured
-with up to 1,000 tools.
+reads the same configs when it starts, that of climax-mcp 0.5; `{configs}` becomes `--config FILE` for
+each of them. It is measured with up to 1,000 tools.
 """
 
 import argparse
@@ -47,6 +47,7 @@ HELLO = request(
     "initialize",
     {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
 )
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 PING = request("ping")
 
 
@@ -71,6 +72,8 @@ class Server:
         self.rest = b""
         self.hello = self.ask(first)
         self.start = time.perf_counter() - start
+        if first is HELLO:
+            os.write(self.stdin, INITIALIZED)
 
     def ask(self, line):
         os.write(self.stdin, line)
@@ -146,6 +149,8 @@ def build():
             ["cargo", "build", "--quiet", "--release", "--package", "climax"], cwd=ROOT, env=environment, check=True
         )
         shutil.copy(WORK / "target" / "release" / "climax", WORK / f"climax-{scale}")
+    # What is not yet on the disk would count as the memory of whoever has it mapped.
+    os.sync()
     floor = WORK / "floor"
     source = pathlib.Path(__file__).with_name("floor.rs")
     subprocess.run(
@@ -286,7 +291,8 @@ def main():
     if arguments.python:
         for scale in SCALES[:2]:
             files = sorted(str(path) for path in (WORK / f"configs-{scale}").iterdir())
-            command = arguments.python.replace("{configs}", shlex.join(files))
+            options = shlex.join(word for file in files for word in ["--config", file])
+            command = arguments.python.replace("{configs}", options)
             servers[f"python-{scale}"] = shlex.split(command)
     results = {name: {} for name in ["floor", *servers]}
     for measure in [
