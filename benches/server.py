@@ -23,6 +23,8 @@ import time
 from build_scaling import ROOT, write_configs
 
 SCALES = [10, 1000, 10000]
+# On which core a process is, it mostly stays, so each measurement is made with several.
+REPEATS = 10
 WORK = ROOT / "target" / "benches"
 SLEEP = """name: sleep
 command: sleep
@@ -187,95 +189,105 @@ def measure_starts(floor, servers, rounds):
 
 def measure_requests(floor, servers, seconds):
     """CPU time of a request that comes alone, and how many of them a second in a row."""
-    running = {name: Server(command) for name, command in servers.items()}
     kinds = {
         "ping": PING,
         "search_miss": search("nosuchthingqqq"),
         "search_common": search("tool"),
     }
-    results = {name: {} for name in ["floor", *running]}
-    for kind, line in kinds.items():
-        echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
-        programs = {"floor": echo, **running}
-        cpus, rates, times = ({name: [] for name in programs} for _ in range(3))
-        for _ in range(5):
-            for name, server in programs.items():
+    results = {name: {} for name in ["floor", *servers]}
+    measured = {name: {kind: ([], [], []) for kind in kinds} for name in results}
+    for _ in range(REPEATS):
+        running = {name: Server(command) for name, command in servers.items()}
+        for kind, line in kinds.items():
+            echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+            for name, server in {"floor": echo, **running}.items():
+                times, cpus, rates = measured[name][kind]
                 count, before, start = 0, server.cpu(), time.perf_counter()
-                while time.perf_counter() - start < seconds / 5:
+                while time.perf_counter() - start < seconds / REPEATS:
                     asked = time.perf_counter()
                     server.ask(line)
-                    times[name].append((time.perf_counter() - asked) * 1e6)
+                    times.append((time.perf_counter() - asked) * 1e6)
                     count += 1
-                cpus[name].append((server.cpu() - before) / count * 1e6)
+                cpus.append((server.cpu() - before) / count * 1e6)
                 lines = [line.replace(b'"id":1', b'"id":%d' % number) for number in range(max(50, count))]
                 before = server.cpu()
                 elapsed = server.pump(lines)
-                rates[name].append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
-        for name in programs:
-            results[name][f"{kind}_cpu_us"] = min(cpus[name])
-            results[name][f"{kind}_us"] = fastest(times[name])
-            results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates[name])
-            results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates[name])
-        echo.close()
-    for name, server in running.items():
+                rates.append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
+            echo.close()
+        for server in running.values():
+            server.close()
+    for name, of_kinds in measured.items():
+        for kind, (times, cpus, rates) in of_kinds.items():
+            results[name][f"{kind}_us"] = fastest(times)
+            results[name][f"{kind}_cpu_us"] = min(cpus)
+            results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates)
+            results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates)
+    for name, command in servers.items():
         if not name.startswith("python"):
-            server.pump([request("ping", number=number) for number in range(50_000)])
-            server.pump([search("tool").replace(b'"id":1', b'"id":%d' % number) for number in range(50_000)])
+            server = Server(command)
+            for line in [PING, search("tool")]:
+                server.pump([line.replace(b'"id":1', b'"id":%d' % number) for number in range(50_000)])
             results[name]["after_100000_requests_peak_mb"] = server.memory("VmHWM")
-        server.close()
+            server.close()
     return results
 
 
 def measure_calls(floor, servers, rounds):
     """Calls of /bin/true in turn with bare spawns, and many sleeping calls at once."""
-    running = {name: Server(command) for name, command in servers.items() if name in ("10", "python-10")}
+    servers = {name: command for name, command in servers.items() if name in ("10", "python-10")}
     line = call("measured_true")
-    echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
-    times = {name: [] for name in ["spawn", "echo", *running]}
-    for _ in range(rounds):
-        spawned = subprocess.run(floor + ["spawn", "20", "/bin/true"], capture_output=True, text=True, check=True)
-        times["spawn"] += [float(value) for value in spawned.stdout.split()]
-        for name, server in {"echo": echo, **running}.items():
-            for _ in range(20):
-                start = time.perf_counter()
-                server.ask(line)
-                times[name].append((time.perf_counter() - start) * 1e6)
-    echo.close()
-    results = {"floor": {"call_us": fastest(times["spawn"]) + fastest(times["echo"])}}
-    results["floor"]["call_median_us"] = statistics.median(times["spawn"]) + statistics.median(times["echo"])
-    for name, server in running.items():
-        sleeping = [
-            server.pump([call("measured_sleep", 1000 + number) for number in range(200)]) * 1000 for _ in range(5)
-        ]
+    times = {name: [] for name in ["spawn", "echo", *servers]}
+    sleeping = {name: [] for name in servers}
+    for _ in range(REPEATS):
+        running = {name: Server(command) for name, command in servers.items()}
+        echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+        for _ in range(rounds // REPEATS):
+            spawned = subprocess.run(floor + ["spawn", "20", "/bin/true"], capture_output=True, text=True, check=True)
+            times["spawn"] += [float(value) for value in spawned.stdout.split()]
+            for name, server in {"echo": echo, **running}.items():
+                for _ in range(20):
+                    start = time.perf_counter()
+                    server.ask(line)
+                    times[name].append((time.perf_counter() - start) * 1e6)
+        echo.close()
+        for name, server in running.items():
+            calls = [call("measured_sleep", 1000 + number) for number in range(200)]
+            sleeping[name] += [server.pump(calls) * 1000 for _ in range(2)]
+            server.close()
+    results = {
+        "floor": {
+            "call_us": fastest(times["spawn"]) + fastest(times["echo"]),
+            "call_median_us": statistics.median(times["spawn"]) + statistics.median(times["echo"]),
+        }
+    }
+    for name in servers:
         results[name] = {
             "call_us": fastest(times[name]),
             "call_median_us": statistics.median(times[name]),
-            "sleep_200_ms": min(sleeping),
+            "sleep_200_ms": min(sleeping[name]),
         }
-        server.close()
     return results
 
 
 def measure_lists(floor, servers, rounds):
     """`tools/list` of 1,000 registered tools beside a plain write of the same bytes."""
-    server = Server(servers["1000"] + ["--classic"])
     line = request("tools/list")
-    answer = server.ask(line)
-    echo = Server(floor + ["answer"], answer + b"\n" + line)
-    programs = {"floor": echo, "1000": server}
-    results = {name: {} for name in programs}
-    times, cpus = ({name: [] for name in programs} for _ in range(2))
-    for _ in range(rounds):
-        for name, program in programs.items():
-            before = program.cpu()
-            for _ in range(10):
-                start = time.perf_counter()
-                program.ask(line)
-                times[name].append((time.perf_counter() - start) * 1e6)
-            cpus[name].append((program.cpu() - before) / 10 * 1e6)
-    for name, program in programs.items():
-        results[name] = {"list_us": fastest(times[name]), "list_cpu_us": fastest(cpus[name])}
-        program.close()
+    times, cpus = ({name: [] for name in ["floor", "1000"]} for _ in range(2))
+    for _ in range(REPEATS):
+        server = Server(servers["1000"] + ["--classic"])
+        answer = server.ask(line)
+        echo = Server(floor + ["answer"], answer + b"\n" + line)
+        for _ in range(rounds // REPEATS):
+            for name, program in {"floor": echo, "1000": server}.items():
+                before = program.cpu()
+                for _ in range(10):
+                    start = time.perf_counter()
+                    program.ask(line)
+                    times[name].append((time.perf_counter() - start) * 1e6)
+                cpus[name].append((program.cpu() - before) / 10 * 1e6)
+        echo.close()
+        server.close()
+    results = {name: {"list_us": fastest(times[name]), "list_cpu_us": fastest(cpus[name])} for name in times}
     results["1000"]["list_bytes"] = len(answer)
     return results
 
