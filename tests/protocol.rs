@@ -258,3 +258,24 @@ fn a_request_is_answered_alike_with_and_without_what_is_unusual() {
         assert_eq!(answer["result"], usual["result"]);
     }
 }
+
+#[test]
+fn nothing_overtakes_the_answer_to_the_handshake() {
+    for _ in 0..20 {
+        let mut server = Server::start_silent(&mut fixtures!());
+        let search = json!({"name": "climax_search", "arguments": {"query": "git"}});
+        let lines = [
+            ("initialize", initialize("2025-11-25")),
+            ("ping", json!({})),
+            ("tools/call", search),
+        ];
+        let lines = (1..).zip(lines).map(|(id, (method, params))| {
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+        });
+        server.send_line(&lines.collect::<Vec<_>>().join("\n"));
+        let first = server.receive();
+        assert!(first["result"]["serverInfo"].is_object(), "{first}");
+        let rest = [server.receive(), server.receive()];
+        assert!(rest.iter().all(|answer| answer["result"].is_object()));
+    }
+}

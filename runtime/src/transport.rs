@@ -42,6 +42,8 @@ pub(crate) struct Stdio {
     /// Whether the session has begun. What is no request before that has nothing to be about, and
     /// rmcp would take it for a reason to leave.
     is_open: bool,
+    /// Whether the handshake was answered. Nothing may overtake that.
+    has_greeted: bool,
     /// Whether there is no more input.
     is_at_end: bool,
     departure: Departure,
@@ -72,6 +74,7 @@ impl Stdio {
             lines: Lines::new(stdio::input(), limits.max_request),
             max_request: limits.max_request,
             is_open: false,
+            has_greeted: false,
             is_at_end: false,
             departure: Departure::new(stop),
             flow,
@@ -166,11 +169,11 @@ impl Stdio {
         may_go.then_some(message)
     }
 
-    /// Answers a request that takes nothing but what was baked. rmcp would need ten times as long.
+    /// Answers a request that takes nothing but what was baked. rmcp would need several times as long.
     fn is_answered_at_once(&mut self, request: &mut JsonRpcRequest<ClientRequest>) -> bool {
         // What is unusual about a request stands beside its parameters, and rmcp knows about it.
         let is_usual = request.request.extensions().is_empty();
-        if !self.is_open || !is_usual || self.flow.is_in_use(&request.id) {
+        if !self.has_greeted || !is_usual || self.flow.is_in_use(&request.id) {
             return false;
         }
         let Some(result) = self.offer.answer_at_once(&mut request.request) else {
@@ -180,6 +183,7 @@ impl Stdio {
             RequestId::Number(number) => number.to_string(),
             RequestId::String(text) => Value::from(&**text).to_string(),
         };
+        tracing::debug!("answered request {id} at once");
         let parts = [
             r#"{"jsonrpc":"2.0","id":"#,
             &id,
@@ -224,7 +228,7 @@ impl Stdio {
 
 impl Stdio {
     /// A message as the client is to have it, or nothing if the client does not want it any more.
-    fn line(&self, message: &mut ServerJsonRpcMessage) -> io::Result<Option<writer::Line>> {
+    fn line(&mut self, message: &mut ServerJsonRpcMessage) -> io::Result<Option<writer::Line>> {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&mut response.id),
             JsonRpcMessage::Error(error) => error.id.as_mut(),
@@ -241,14 +245,18 @@ impl Stdio {
             answers = Some(number);
         }
         let bytes = serde_json::to_vec(message)?;
-        let is_list = matches!(
-            message,
-            JsonRpcMessage::Response(response)
-                if matches!(response.result, ServerResult::ListToolsResult(_))
-        );
+        let result = match message {
+            JsonRpcMessage::Response(response) => Some(&response.result),
+            _ => None,
+        };
+        self.has_greeted |= matches!(result, Some(ServerResult::InitializeResult(_)));
+        let tools = match result {
+            Some(ServerResult::ListToolsResult(_)) => list_in(&bytes),
+            _ => None,
+        };
         Ok(Some(writer::Line {
-            tools: is_list.then(|| list_in(&bytes)).flatten(),
             bytes,
+            tools,
             answers,
         }))
     }
