@@ -10,6 +10,16 @@ use crate::layout::{Layout, count};
 const IN_NAME: u32 = 1;
 /// Marks a word that is the tool's name.
 const IS_NAME: u32 = 2;
+/// Marks several tools in a row.
+const RANGE: u32 = 4;
+
+/// Tools in a row that have a word, and the marks that it has there.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u32,
+    end: u32,
+    marks: u32,
+}
 
 /// The index, as the binary holds it. See the runtime's `Words` for each field's meaning.
 #[expect(missing_docs, reason = "the runtime documents them")]
@@ -23,22 +33,19 @@ pub struct Index {
 #[must_use]
 pub fn index(layout: &Layout) -> Index {
     let haystack = layout.haystack.parts.concat();
-    let mut tools_of: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    let mut places_of: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
     for (number, tool) in (0..).zip(&layout.tools) {
         let start = tool.haystack.at as usize;
         let line = &haystack[start..start + tool.haystack.len as usize];
         // A tool's name is ASCII, so folding keeps its length.
         let (name, rest) = line.split_at(tool.name.len as usize);
+        let mut marks_of: BTreeMap<&str, u32> = words(rest).map(|word| (word, 0)).collect();
         for word in words(name) {
-            let flags = if word == name {
-                IS_NAME | IN_NAME
-            } else {
-                IN_NAME
-            };
-            add(&mut tools_of, word, number, flags);
+            let is_name = if word == name { IS_NAME } else { 0 };
+            marks_of.insert(word, IN_NAME | is_name);
         }
-        for word in words(rest) {
-            add(&mut tools_of, word, number, 0);
+        for (word, marks) in marks_of {
+            add(places_of.entry(word).or_default(), number, marks);
         }
     }
     let mut index = Index {
@@ -46,28 +53,41 @@ pub fn index(layout: &Layout) -> Index {
         rows: Vec::new(),
         places: Vec::new(),
     };
-    for (word, places) in tools_of {
+    for (word, places) in places_of {
         index.end_row();
         index.text += word;
         index.text.push('\n');
         for place in places {
-            index.places.extend(place.to_le_bytes());
+            index.push(place);
         }
     }
     index.end_row();
     index
 }
 
-fn add<'h>(tools_of: &mut BTreeMap<&'h str, Vec<u32>>, word: &'h str, tool: u32, flags: u32) {
-    let places = tools_of.entry(word).or_default();
+fn add(places: &mut Vec<Place>, tool: u32, marks: u32) {
     match places.last_mut() {
-        // A word may be there twice.
-        Some(last) if *last >> 2 == tool => *last |= flags,
-        _ => places.push(tool << 2 | flags),
+        Some(last) if last.end == tool && last.marks == marks => last.end += 1,
+        _ => places.push(Place {
+            first: tool,
+            end: tool + 1,
+            marks,
+        }),
     }
 }
 
 impl Index {
+    fn push(&mut self, place: Place) {
+        let Place { first, end, marks } = place;
+        let is_one = end == first + 1;
+        let range = if is_one { 0 } else { RANGE };
+        self.places
+            .extend((first << 3 | range | marks).to_le_bytes());
+        if !is_one {
+            self.places.extend(end.to_le_bytes());
+        }
+    }
+
     /// Where the next row begins, and the one before ends.
     fn end_row(&mut self) {
         self.rows.extend(count(self.text.len()).to_le_bytes());

@@ -102,7 +102,7 @@ fn offered(selection: &Selection, query: &Query) -> Set {
         equals(&category, cli.category_key) && equals(&name, cli.name_key)
     };
     for cli in selection.clis().filter(passes) {
-        offered.insert_all(cli.first_tool..cli.first_tool + cli.tool_count);
+        offered.insert(cli.first_tool..cli.first_tool + cli.tool_count);
     }
     offered
 }
@@ -111,6 +111,7 @@ fn offered(selection: &Selection, query: &Query) -> Set {
 fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
     const IN_NAME: u32 = 1;
     const IS_NAME: u32 = 2;
+    const RANGE: u32 = 4;
     let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
     let (rows, _) = words.rows.as_chunks::<8>();
     let (places, _) = words.places.as_chunks::<4>();
@@ -132,29 +133,27 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
         from = text_of(next);
         let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
         let places = places.get(places_of(row)..places_of(next));
-        let places = places.unwrap_or_default().iter().map(number);
-        let in_name = if is_whole {
-            &mut matches.word_of_name
-        } else {
-            &mut matches.part_of_name
-        };
-        // Tools come in order, so 64 of them go into a set at once.
-        let (mut block, mut all_bits, mut name_bits) = (0, 0, 0);
-        for place in places {
-            let tool = place >> 2;
-            if tool / 64 != block {
-                matches.all.insert_block(block, all_bits);
-                in_name.insert_block(block, name_bits);
-                (block, all_bits, name_bits) = (tool / 64, 0, 0);
+        let mut places = places.unwrap_or_default().iter().map(number);
+        while let Some(place) = places.next() {
+            let first = place >> 3;
+            let end = if place & RANGE == 0 {
+                first + 1
+            } else {
+                places.next().unwrap_or(first)
+            };
+            matches.all.insert(first..end);
+            if place & IN_NAME != 0 {
+                let in_name = if is_whole {
+                    &mut matches.word_of_name
+                } else {
+                    &mut matches.part_of_name
+                };
+                in_name.insert(first..end);
             }
-            all_bits |= 1 << (tool % 64);
-            name_bits |= u64::from(place & IN_NAME) << (tool % 64);
             if is_whole && place & IS_NAME != 0 {
-                matches.exact_name.insert(tool);
+                matches.exact_name.insert(first..end);
             }
         }
-        matches.all.insert_block(block, all_bits);
-        in_name.insert_block(block, name_bits);
     }
 }
 
@@ -180,13 +179,13 @@ fn scan(catalog: &Catalog, needle: &str, matches: &mut Matches) {
         }
         let index = u32::try_from(number).unwrap_or(u32::MAX);
         number += 1;
-        matches.all.insert(index);
+        matches.all.insert(index..index + 1);
         // A tool's name is ASCII, so folding keeps its length.
         let name = tool.haystack.of(haystack).get(..tool.name.1 as usize);
         if name == Some(needle) {
-            matches.exact_name.insert(index);
+            matches.exact_name.insert(index..index + 1);
         } else if name.is_some_and(|name| name.contains(needle)) {
-            matches.part_of_name.insert(index);
+            matches.part_of_name.insert(index..index + 1);
         }
     }
 }

@@ -16,30 +16,20 @@ impl Set {
         }
     }
 
-    pub(super) fn insert(&mut self, tool: u32) {
-        if let Some(bits) = self.bits.get_mut(tool as usize / 64) {
-            *bits |= 1 << (tool % 64);
-        }
-    }
-
-    pub(super) fn insert_all(&mut self, tools: Range<u32>) {
+    /// Puts in tools that are neighbours.
+    pub(super) fn insert(&mut self, tools: Range<u32>) {
         let mut first = tools.start;
         while first < tools.end {
-            // As many at once as one word has.
+            // As many at once as one number has bits.
             let end = (first / 64 + 1) * 64;
             let mut mask = u64::MAX << (first % 64);
             if tools.end < end {
                 mask &= !(u64::MAX << (tools.end % 64));
             }
-            self.insert_block(first / 64, mask);
+            if let Some(bits) = self.bits.get_mut(first as usize / 64) {
+                *bits |= mask;
+            }
             first = end;
-        }
-    }
-
-    /// Up to 64 neighbours: the bit for each, and how many such blocks are before them.
-    pub(super) fn insert_block(&mut self, block: u32, tools: u64) {
-        if let Some(bits) = self.bits.get_mut(block as usize) {
-            *bits |= tools;
         }
     }
 
@@ -93,7 +83,7 @@ mod tests {
     fn a_range_is_put_in_whole_and_alone() {
         for range in [0..0, 0..1, 3..64, 63..65, 64..128, 5..129, 0..130] {
             let mut set = Set::empty(130);
-            set.insert_all(range.clone());
+            set.insert(range.clone());
             assert_eq!(set.iter().collect::<Vec<_>>(), range.collect::<Vec<_>>());
         }
     }
@@ -102,17 +92,17 @@ mod tests {
     fn what_is_put_in_is_there_in_order_and_once() {
         let mut set = Set::empty(130);
         for tool in [129, 0, 64, 63, 0, 5000] {
-            set.insert(tool);
+            set.insert(tool..tool + 1);
         }
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 129]);
         assert_eq!(set.len(), 4);
         let mut others = Set::empty(130);
-        others.insert(63);
-        others.insert(1);
+        others.insert(63..64);
+        others.insert(1..2);
         set.keep(&others);
         assert_eq!(set.iter().collect::<Vec<_>>(), [63]);
         assert!(set.remove(63) && !set.remove(63) && !set.remove(5000));
-        set.insert(63);
+        set.insert(63..64);
         assert!(set.contains(63) && !set.contains(64) && !set.contains(5000));
     }
 }
