@@ -1,8 +1,8 @@
 //! Reads CLImax configs and generates the Rust code of a catalog.
 //!
 //! One stage, one file, in this order: [`source`] reads files, [`yaml`] parses them, [`written`]
-//! gives them the shape of a config, [`check`] makes the [`model`], [`schema`] and [`layout`] make
-//! JSON and tables of it, [`emit`] makes Rust. [`compile`] is the whole flow, [`bake()`] is what a
+//! gives them the shape of a config, [`check`] makes the [`model`], [`schema`], [`layout`] and
+//! [`index`] make JSON and tables of it, [`emit`] makes Rust. [`compile`] is the whole flow, [`bake()`] is what a
 //! build script calls.
 
 mod bake;
@@ -16,6 +16,7 @@ pub mod model;
 mod names;
 pub mod schema;
 pub mod source;
+mod tables;
 pub mod written;
 pub mod yaml;
 

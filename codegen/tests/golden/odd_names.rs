@@ -27,6 +27,12 @@ mod baked {
             _ => {}
         }
     }
+    struct Key(u32, u32);
+    impl PhfBorrow<str> for Key {
+        fn borrow(&self) -> &str {
+            Piece(self.0, self.1).of(TEXT)
+        }
+    }
     mod phf_2 {
         use ::climax_runtime::generated::{
             Argv, Kind, Number, Reader, choice, choice_text,
@@ -157,12 +163,6 @@ mod baked {
             fn write(self, argv: &mut Argv<'a>) {
                 argv.flag("--some", self.some);
             }
-        }
-    }
-    struct Key(u32, u32);
-    impl PhfBorrow<str> for Key {
-        fn borrow(&self) -> &str {
-            Piece(self.0, self.1).of(TEXT)
         }
     }
     static NAMES: phf::Map<Key, u32> = phf::Map {
