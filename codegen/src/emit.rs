@@ -8,6 +8,7 @@ use quote::quote;
 use crate::layout::{Layout, count, layout};
 use crate::model::{Arg, Catalog, Cli, GlobalArg, Kind, Place, Scalar, Tool};
 use crate::names::Scope;
+use crate::parallel;
 use crate::tables::push_tables;
 
 /// Above this, formatting takes longer than everything else, and nobody reads it.
@@ -83,8 +84,11 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
         }
     };
     *source += &code.to_string();
-    for ((cli, row), module) in catalog.clis.iter().zip(&layout.clis).zip(&modules) {
-        let code = cli_module(cli, row.first_tool);
+    let cli_modules = parallel::map(&catalog.clis, |number, cli| {
+        let first_tool = layout.clis[number].first_tool;
+        cli_module(cli, first_tool).to_string()
+    });
+    for (module, code) in modules.iter().zip(cli_modules) {
         let _ = write!(source, " mod {module} {{ {code} }}");
     }
 }

@@ -14,6 +14,7 @@ pub mod index;
 pub mod layout;
 pub mod model;
 mod names;
+mod parallel;
 pub mod schema;
 pub mod source;
 mod tables;
@@ -38,17 +39,22 @@ pub struct Compiled {
 /// Takes configs from text to the checked model, and collects every error on the way.
 #[must_use]
 pub fn compile(sources: &[Source]) -> Compiled {
+    let read = parallel::map(sources, |number, source| {
+        let mut report = Vec::new();
+        let config = match yaml::parse(number, source) {
+            Ok(node) => written::config(node, &mut report),
+            Err(error) => {
+                report.push(error);
+                None
+            }
+        };
+        (config, report)
+    });
     let mut diagnostics = Vec::new();
     let mut configs = Vec::new();
-    for (number, source) in sources.iter().enumerate() {
-        match yaml::parse(number, source) {
-            Ok(node) => {
-                if let Some(config) = written::config(node, &mut diagnostics) {
-                    configs.push((source, config));
-                }
-            }
-            Err(error) => diagnostics.push(error),
-        }
+    for (source, (config, mut report)) in sources.iter().zip(read) {
+        diagnostics.append(&mut report);
+        configs.extend(config.map(|config| (source, config)));
     }
     let clis = check::check(configs, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
