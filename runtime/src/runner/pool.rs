@@ -18,10 +18,9 @@ use tokio::net::unix::pipe;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
-use crate::lock::lock;
-
 use super::nursery;
 use super::wire::{REPORT, Report, send_with_files};
+use crate::lock::lock;
 use crate::platform;
 
 /// Settings of the server itself, which are none of the command's business.

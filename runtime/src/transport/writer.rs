@@ -12,10 +12,9 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::Offer;
-
 use super::flow::{Flow, Number};
 use super::stdio::Output;
+use crate::server::Offer;
 
 /// How many lines wait to be written.
 const QUEUE: usize = 64;
