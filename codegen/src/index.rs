@@ -2,16 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use climax_core::places::{IN_NAME, IS_NAME, RANGE, SHIFT};
 use climax_core::words::words;
 
 use crate::layout::{Layout, count};
-
-/// Marks a word that the tool's name has.
-const IN_NAME: u32 = 1;
-/// Marks a word that is the tool's name.
-const IS_NAME: u32 = 2;
-/// Marks several tools in a row.
-const RANGE: u32 = 4;
 
 /// Tools in a row that have a word, and the marks that it has there.
 #[derive(Clone, Copy)]
@@ -82,7 +76,7 @@ impl Index {
         let is_one = end == first + 1;
         let range = if is_one { 0 } else { RANGE };
         self.places
-            .extend((first << 3 | range | marks).to_le_bytes());
+            .extend((first << SHIFT | range | marks).to_le_bytes());
         if !is_one {
             self.places.extend(end.to_le_bytes());
         }

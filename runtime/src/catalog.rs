@@ -31,9 +31,7 @@ pub struct Words {
     /// Two numbers for each word, and for the end: where it begins in the text, and where its
     /// places begin.
     pub rows: &'static [u8],
-    /// A number for each tool that has a word: the tool's, times eight, plus 1 if the word is in the
-    /// tool's name, plus 2 if it is the name. Plus 4 if it is so for several tools in a row, and then
-    /// the number of the first that is not one of them follows.
+    /// Where each word is, as [`climax_core::places`] tells.
     pub places: &'static [u8],
 }
 

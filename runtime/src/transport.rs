@@ -224,9 +224,7 @@ impl Stdio {
         self.is_at_end = true;
         self.departure.begin();
     }
-}
 
-impl Stdio {
     /// A message as the client is to have it, or nothing if the client does not want it any more.
     fn line(&mut self, message: &mut ServerJsonRpcMessage) -> io::Result<Option<writer::Line>> {
         let id = match message {

@@ -1,5 +1,6 @@
 //! Query -> tools.
 
+use climax_core::places::{IN_NAME, IS_NAME, RANGE, SHIFT};
 use climax_core::words::{fold, is_filler, words};
 use memchr::memmem::Finder;
 
@@ -109,9 +110,6 @@ fn offered(selection: &Selection, query: &Query) -> Set {
 
 /// Finds a needle without a gap: it is within words, and there are far fewer words than text.
 fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
-    const IN_NAME: u32 = 1;
-    const IS_NAME: u32 = 2;
-    const RANGE: u32 = 4;
     let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
     let (rows, _) = words.rows.as_chunks::<8>();
     let (places, _) = words.places.as_chunks::<4>();
@@ -135,7 +133,7 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
         let places = places.get(places_of(row)..places_of(next));
         let mut places = places.unwrap_or_default().iter().map(number);
         while let Some(place) = places.next() {
-            let first = place >> 3;
+            let first = place >> SHIFT;
             let end = if place & RANGE == 0 {
                 first + 1
             } else {
