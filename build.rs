@@ -1,5 +1,5 @@
 //! Bakes the configs that `CLIMAX_CONFIGS` names, by default the folder `configs`.
 
 fn main() {
-    climax_codegen::bake_from_env("CLIMAX_CONFIGS", "configs");
+    climax_codegen::bake_from_env("configs");
 }

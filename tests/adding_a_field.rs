@@ -13,7 +13,7 @@ const STEPS: [(&str, &str); 10] = [
     ),
     ("codegen/src/model.rs", "Flag(String),"),
     ("codegen/src/check/arguments.rs", "fn place("),
-    ("codegen/src/code.rs", "Code::PositionalFlag,"),
+    ("input/src/code.rs", "Code::PositionalFlag,"),
     ("codegen/src/emit.rs", "quote!(argv.flag(#flag, #value);)"),
     ("runtime/src/argv.rs", "pub fn flag("),
     ("codegen/tests/golden/every_kind.yaml", "flag: -m"),

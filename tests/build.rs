@@ -1,5 +1,11 @@
-//! Bakes the fixtures.
+//! Bakes the fixtures, and once more with a policy.
+
+use climax_codegen::{Bake, bake};
 
 fn main() {
-    climax_codegen::bake("fixtures/configs");
+    bake("fixtures/configs");
+    Bake::new("fixtures/configs")
+        .policy("fixtures/guarded.yaml")
+        .output("guarded.rs")
+        .run();
 }

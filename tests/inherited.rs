@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use climax_codegen::code::Code;
-use climax_codegen::diagnostic::{Diagnostic, render};
 use climax_codegen::layout::layout;
 use climax_codegen::model::{Catalog, Place, Risk};
-use climax_codegen::source::{Source, read};
 use climax_codegen::{compile, emit, schema};
+use climax_input::code::Code;
+use climax_input::diagnostic::{Diagnostic, render};
+use climax_input::source::{Source, Sources, read};
 use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text, to_answer};
 use serde_json::{Value, json};
 
@@ -28,20 +28,21 @@ fn source(name: &str, text: &str) -> Source {
 
 /// What becomes of a config that is right, and what is said about it nevertheless.
 fn accepted(text: &str) -> (Catalog, Vec<Diagnostic>) {
-    let sources = [source("config", text)];
+    let sources = Sources::from(vec![source("config", text)]);
     let mut compiled = compile(&sources);
     // Not what these tests are about.
     compiled
         .diagnostics
         .retain(|it| it.code != Code::NoCategory);
     let catalog = compiled.catalog;
-    let catalog = catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources)));
+    let catalog =
+        catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
     (catalog, compiled.diagnostics)
 }
 
 /// The messages about paths that cannot be read.
 fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
-    let errors = read(root, paths).err().expect("an error");
+    let errors = read(root, paths, None).err().expect("an error");
     errors.into_iter().map(|error| error.message).collect()
 }
 
@@ -67,16 +68,16 @@ fn no_configs_at_all_are_refused() {
 
 #[test]
 fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
-    let sources = [
+    let sources = Sources::from(vec![
         source(
             "right",
             "command: x\ncategory: y\ntools: [{name: a, description: A tool}]\n",
         ),
         source("wrong", "tools: [{name: b, description: Another}]\n"),
-    ];
+    ]);
     let compiled = compile(&sources);
     assert!(compiled.catalog.is_none());
-    let said = render(&compiled.diagnostics, &sources);
+    let said = render(&compiled.diagnostics, &sources.all);
     assert!(said.contains("wrong.yaml:1:1"), "{said}");
     assert!(!said.contains("right.yaml"), "{said}");
 }
@@ -228,7 +229,7 @@ tools:
 #[test]
 fn every_shipped_config_says_its_category_and_tags() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let Ok(sources) = read(&root, &["configs".into()]) else {
+    let Ok(sources) = read(&root, &["configs".into()], None) else {
         panic!("the shipped configs are there")
     };
     let compiled = compile(&sources);

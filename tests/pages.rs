@@ -16,6 +16,8 @@ fn every_test_that_a_page_names_exists() {
         "../src",
         "../runtime/src",
         "../core/src",
+        "../input/src",
+        "../policy/src",
         "../codegen/src",
         "../codegen/tests",
     ] {

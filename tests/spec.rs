@@ -1,7 +1,9 @@
 //! The acceptance scenarios, edge cases, requirements and success criteria of the specification of
 //! the meta-tools, each by its number.
 
-use climax_tests::{Server, fixtures, run, text};
+use std::fs;
+
+use climax_tests::{Folder, Server, fixtures, text};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -275,12 +277,24 @@ fn edge_args_may_be_null_or_absent() {
 }
 
 #[test]
-fn edge_fr_015_a_policy_refuses_the_start_as_long_as_it_cannot_be_enforced() {
-    // A server that ignored the option would offer what the policy forbids.
-    let output = run(&mut fixtures!("--policy", "policy.yaml"));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--policy"));
-    assert_eq!(output.stdout, b"");
+fn edge_fr_015_a_policys_limits_hold_for_climax_call() {
+    let folder = Folder::new();
+    let policy = folder.path().join("policy.yaml");
+    fs::write(
+        &policy,
+        "tools: {git_commit: {args: {message: {pattern: '^[a-z]+$'}}}}\n",
+    )
+    .expect("written");
+    let mut server = Server::start(&mut fixtures!("--policy", &policy));
+    let answer = server.call("git_commit", &json!({"message": "INVALID123"}));
+    assert!(answer.is_error);
+    assert_eq!(
+        answer.text,
+        "Policy validation failed:\n  \
+         - Argument 'message': value 'INVALID123' does not match pattern '^[a-z]+$'"
+    );
+    let answer = server.call("git_commit", &json!({"message": "valid"}));
+    assert_eq!(answer.text, "git commit -m valid");
 }
 
 #[test]
@@ -408,7 +422,7 @@ fn fr_007_all_problems_of_a_call_are_told_at_once() {
 
 #[test]
 fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
-    let source = climax_codegen::source::Source {
+    let source = climax_input::source::Source {
         path: "x.yaml".to_owned(),
         stem: "x".to_owned(),
         file_name: "x.yaml".to_owned(),
@@ -416,7 +430,7 @@ fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
             "command: x\ncategory: y\nshell: true\ntools: [{name: a, description: b, retries: 3}]\n"
                 .to_owned(),
     };
-    let compiled = climax_codegen::compile(&[source]);
+    let compiled = climax_codegen::compile(&vec![source].into());
     let messages: Vec<&str> = compiled
         .diagnostics
         .iter()

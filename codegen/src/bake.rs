@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process;
 
-use crate::code::Code;
-use crate::diagnostic::{Diagnostic, line_and_column, render};
-use crate::source::{Source, read};
 use crate::{compile, emit};
+use climax_input::code::Code;
+use climax_input::diagnostic::{Diagnostic, line_and_column, render};
+use climax_input::source::{Source, read};
 
 /// More warnings than this are counted, not shown.
 const MOST_WARNINGS: usize = 3;
@@ -18,38 +18,101 @@ const MOST_WARNINGS: usize = 3;
 /// To be called from a build script; if the configs are wrong, it says why and ends the build.
 /// The crate then includes the catalog with `climax_runtime::catalog!()`.
 pub fn bake(path: &str) {
-    bake_paths(&[PathBuf::from(path)]);
+    Bake::new(path).run();
 }
 
-/// Bakes the configs that an environment variable names, as paths joined like those in `PATH`, or
-/// those under `default` if it is not set. Relative paths count from the crate that is built.
-pub fn bake_from_env(variable: &str, default: &str) {
-    directive(&format!("rerun-if-env-changed={variable}"));
-    let value = env::var_os(variable).filter(|value| !value.is_empty());
-    let value = value.unwrap_or_else(|| default.into());
-    let paths: Vec<PathBuf> = env::split_paths(&value)
-        .filter(|path| !path.as_os_str().is_empty())
-        .collect();
-    bake_paths(&paths);
-}
-
-fn bake_paths(paths: &[PathBuf]) {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let output = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("catalog.rs");
-    let sources = read(&root, paths).unwrap_or_else(|errors| fail(&errors, &[]));
-    let compiled = compile(&sources);
-    let Some(catalog) = compiled.catalog else {
-        fail(&compiled.diagnostics, &sources)
+/// Bakes the configs that `CLIMAX_CONFIGS` names, as paths joined like those in `PATH`, or those under
+/// `default` if it is not set; and the policy that `CLIMAX_POLICY` names, if it names one. Relative paths
+/// count from the crate that is built.
+pub fn bake_from_env(default: &str) {
+    let value_of = |variable: &str| {
+        directive(&format!("rerun-if-env-changed={variable}"));
+        env::var_os(variable).filter(|value| !value.is_empty())
     };
-    // Cargo looks at everything in a folder, so added and removed files count too. After a failure
-    // it comes back in any case, and would show these lines as noise.
-    for path in paths {
-        directive(&format!("rerun-if-changed={}", root.join(path).display()));
+    let configs = value_of("CLIMAX_CONFIGS").unwrap_or_else(|| default.into());
+    let paths = env::split_paths(&configs);
+    Bake {
+        configs: paths.filter(|path| !path.as_os_str().is_empty()).collect(),
+        policy: value_of("CLIMAX_POLICY").map(PathBuf::from),
+        output: CATALOG,
     }
-    warn(&compiled.diagnostics, &sources, paths);
-    if let Err(error) = fs::write(&output, emit::rust_source(&catalog)) {
-        let message = format!("cannot write `{}`: {error}", output.display());
-        fail(&[Diagnostic::general(Code::Unreadable, message)], &[])
+    .run();
+}
+
+/// What `climax_runtime::catalog!()` includes.
+const CATALOG: &str = "catalog.rs";
+
+/// What a build script bakes.
+#[must_use]
+pub struct Bake {
+    configs: Vec<PathBuf>,
+    policy: Option<PathBuf>,
+    output: &'static str,
+}
+
+impl Bake {
+    /// The configs under `path`, a folder or file relative to the crate that is built.
+    pub fn new(path: &str) -> Self {
+        Self {
+            configs: vec![path.into()],
+            policy: None,
+            output: CATALOG,
+        }
+    }
+
+    /// With a policy: what it excludes is not in the binary.
+    pub fn policy(mut self, path: &str) -> Self {
+        self.policy = Some(path.into());
+        self
+    }
+
+    /// Into a file of this name, for a crate with several servers. A server includes it with
+    /// `climax_runtime::catalog!("NAME")`.
+    pub fn output(mut self, name: &'static str) -> Self {
+        self.output = name;
+        self
+    }
+
+    /// Bakes. If something is wrong, it says what and ends the build.
+    pub fn run(self) {
+        let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+        let output = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join(self.output);
+        let sources = read(&root, &self.configs, self.policy.as_deref());
+        let sources = sources.unwrap_or_else(|errors| fail(&errors, &[]));
+        let compiled = compile(&sources);
+        let Some(catalog) = compiled.catalog else {
+            fail(&compiled.diagnostics, &sources.all)
+        };
+        // Cargo looks at everything in a folder, so added and removed files count too. After a failure
+        // it comes back in any case, and would show these lines as noise.
+        for path in self.configs.iter().chain(&self.policy) {
+            directive(&format!("rerun-if-changed={}", root.join(path).display()));
+        }
+        self.warn(&compiled.diagnostics, &sources.all);
+        if let Err(error) = fs::write(&output, emit::rust_source(&catalog)) {
+            let message = format!("cannot write `{}`: {error}", output.display());
+            fail(&[Diagnostic::general(Code::Unreadable, message)], &[])
+        }
+    }
+
+    /// Cargo shows warnings of build scripts as single lines, at every build: a few are enough.
+    fn warn(&self, warnings: &[Diagnostic], sources: &[Source]) {
+        if warnings.len() <= MOST_WARNINGS {
+            for warning in warnings {
+                directive(&format!("warning={}", one_line(warning, sources)));
+            }
+        } else {
+            let policy = self.policy.iter();
+            let policy = policy.map(|path| format!("--policy {}", path.display()));
+            let configs = self.configs.iter().map(|path| path.display().to_string());
+            let words: Vec<String> = policy.chain(configs).collect();
+            directive(&format!(
+                "warning=the configs give {} warnings; to see them: \
+                 cargo run -p climax-codegen -- check {}",
+                warnings.len(),
+                words.join(" ")
+            ));
+        }
     }
 }
 
@@ -61,26 +124,6 @@ fn directive(directive: &str) {
 fn fail(diagnostics: &[Diagnostic], sources: &[Source]) -> ! {
     eprint!("{}", render(diagnostics, sources));
     process::exit(1)
-}
-
-/// Cargo shows warnings of build scripts as single lines, at every build: a few are enough.
-fn warn(warnings: &[Diagnostic], sources: &[Source], paths: &[PathBuf]) {
-    if warnings.len() <= MOST_WARNINGS {
-        for warning in warnings {
-            directive(&format!("warning={}", one_line(warning, sources)));
-        }
-    } else {
-        let paths: Vec<String> = paths
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        directive(&format!(
-            "warning=the configs give {} warnings; to see them: \
-             cargo run -p climax-codegen -- check {}",
-            warnings.len(),
-            paths.join(" ")
-        ));
-    }
 }
 
 fn one_line(diagnostic: &Diagnostic, sources: &[Source]) -> String {

@@ -5,11 +5,13 @@ mod arguments;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Arg, Cli, Kind, Place, Risk, Tool};
-use crate::source::Source;
-use crate::written::{self, At, closest};
+use crate::written;
+use climax_core::scalar::Number;
+use climax_input::code::Code;
+use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::fields::{At, closest};
+use climax_input::source::Source;
 
 use arguments::{args, global_arg};
 
@@ -236,10 +238,11 @@ fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>)
     report.push(error.help("rename one of the two"));
 }
 
-fn timeout(timeout: Option<&At<f64>>, report: &mut Vec<Diagnostic>) -> u64 {
+fn timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
     let Some(&At { value, span }) = timeout else {
         return DEFAULT_TIMEOUT_MS;
     };
+    let value = value.float();
     if value < 0.0 || !value.is_finite() {
         report.push(
             Diagnostic::new(

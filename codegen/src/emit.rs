@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use climax_policy::rules::{Container, Env};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use crate::layout::{Layout, count, layout};
-use crate::model::{Arg, Catalog, Cli, GlobalArg, Kind, Place, Scalar, Tool};
+use crate::model::{Arg, Catalog, Cli, GlobalArg, Kind, Place, Scalar, Surroundings, Tool};
 use crate::names::Scope;
 use crate::parallel;
 use crate::tables::push_tables;
@@ -50,8 +51,12 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
         .collect();
     let numbers = (0..catalog.clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
     let hash = &catalog.hash;
+    let surroundings = surroundings(&catalog.surroundings);
     let code = quote! {
-        use ::climax_runtime::generated::{Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, Words, phf};
+        use ::climax_runtime::generated::{
+            Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader, Risk,
+            Surroundings, Tool, Words, phf,
+        };
 
         pub static CATALOG: Catalog = Catalog {
             hash: #hash,
@@ -60,6 +65,9 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
             words: Words { text: WORDS, rows: ROWS, places: PLACES },
             clis: &CLIS,
             tools: &TOOLS,
+            limits: &LIMITS,
+            automata: AUTOMATA,
+            surroundings: #surroundings,
             find,
             call,
         };
@@ -91,6 +99,43 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
     for (module, code) in modules.iter().zip(cli_modules) {
         let _ = write!(source, " mod {module} {{ {code} }}");
     }
+}
+
+fn surroundings(surroundings: &Surroundings) -> TokenStream {
+    let Surroundings {
+        container,
+        env,
+        roots,
+    } = surroundings;
+    let container = container.as_ref().map_or(quote!(None), |container| {
+        let Container { image, volumes, .. } = container;
+        let network = optional(container.network.as_ref());
+        let working_dir = optional(container.working_dir.as_ref());
+        quote! {
+            Some(Container {
+                image: #image,
+                volumes: &[#(#volumes),*],
+                network: #network,
+                working_dir: #working_dir,
+            })
+        }
+    });
+    let Env {
+        is_minimal,
+        allow,
+        deny,
+    } = env;
+    quote! {
+        Surroundings {
+            container: #container,
+            env: Env { is_minimal: #is_minimal, allow: &[#(#allow),*], deny: &[#(#deny),*] },
+            roots: &[#(#roots),*],
+        }
+    }
+}
+
+fn optional(text: Option<&String>) -> TokenStream {
+    text.map_or(quote!(None), |text| quote!(Some(#text)))
 }
 
 /// The struct of each tool, and the function that reads and writes them.

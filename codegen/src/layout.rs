@@ -2,10 +2,13 @@
 //! text to search in, and rows of offsets into them. Offsets, because a pointer in a table costs
 //! work at each start of the server.
 
+use climax_core::pieces::{NAME_IN_HEAD, head, json, line, quoted};
+use climax_core::scalar::Number;
 use climax_core::words::fold;
+use climax_policy::pattern::Pattern;
 
-use crate::model::{Catalog, Cli, Risk, Tool};
-use crate::schema::{input_schema, json};
+use crate::model::{Catalog, Cli, Limit, Risk, Tool};
+use crate::schema::input_schema;
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +41,6 @@ impl Text {
     }
 }
 
-/// JSON as it stands in a string of JSON, which is how answers have it. There are no characters in it
-/// that would need another escape.
-fn quoted(json: &str) -> String {
-    json.replace('\\', r"\\").replace('"', r#"\""#)
-}
-
 fn size(part: &str) -> u32 {
     u32::try_from(part.len()).expect("configs of less than 4 GiB")
 }
@@ -58,6 +55,10 @@ pub struct Layout {
     pub clis: Vec<CliRow>,
     /// A row for each tool; those of a CLI are neighbours.
     pub tools: Vec<ToolRow>,
+    /// A row for each limit; those of a tool are neighbours, in the order of the tools.
+    pub limits: Vec<LimitRow>,
+    /// The automata of all patterns.
+    pub automata: Vec<u8>,
 }
 
 /// What is known of a CLI. See the runtime's type of the same name for each field's meaning.
@@ -90,6 +91,18 @@ pub struct ToolRow {
     pub risk: Option<Risk>,
 }
 
+/// A limit of an argument. See the runtime's type of the same name for each field's meaning.
+#[expect(missing_docs, reason = "the runtime documents them")]
+pub struct LimitRow {
+    pub tool: u32,
+    pub argument: Piece,
+    pub pattern: Piece,
+    pub automaton: Piece,
+    pub min: Option<Number>,
+    pub max: Option<Number>,
+    pub begins_with_dash: bool,
+}
+
 /// Lays out a catalog.
 ///
 /// # Panics
@@ -101,6 +114,8 @@ pub fn layout(catalog: &Catalog) -> Layout {
         haystack: Text::default(),
         clis: Vec::new(),
         tools: Vec::new(),
+        limits: Vec::new(),
+        automata: Vec::new(),
     };
     for cli in &catalog.clis {
         layout.push_cli(cli);
@@ -149,25 +164,23 @@ impl Layout {
     }
 
     fn push_tool(&mut self, cli_number: u32, cli: &Cli, tool: &Tool) {
-        let head = self.text.push(quoted(&format!(
-            r#"{},"description":{}"#,
-            json(&tool.name),
-            json(&tool.description)
-        )));
-        let mut searched = vec![
-            tool.name.as_str(),
-            tool.description.as_str(),
-            cli.name.as_str(),
-        ];
-        searched.extend(cli.category.as_deref());
-        searched.extend(cli.tags.iter().map(String::as_str));
-        let haystack = self.haystack.push(fold(&searched.join(" ")));
+        let number = count(self.tools.len());
+        for arg in &tool.args {
+            if let Some(limit) = &arg.limit {
+                self.push_limit(number, &arg.name, limit);
+            }
+        }
+        let head = self.text.push(head(&tool.name, &tool.description));
+        let mut more = vec![cli.name.as_str()];
+        more.extend(cli.category.as_deref());
+        more.extend(cli.tags.iter().map(String::as_str));
+        let line = line(&tool.name, &tool.description, &more);
+        let haystack = self.haystack.push(line);
         self.haystack.push("\n".to_owned());
         self.tools.push(ToolRow {
             cli: cli_number,
-            // A tool's name needs no escapes, so it stands in the head as it is, after the quote.
             name: Piece {
-                at: head.at + size(r#"\""#),
+                at: head.at + NAME_IN_HEAD,
                 len: size(&tool.name),
             },
             head,
@@ -177,6 +190,29 @@ impl Layout {
             timeout_ms: tool.timeout_ms,
             risk: tool.risk,
         });
+    }
+
+    fn push_limit(&mut self, tool: u32, argument: &str, limit: &Limit) {
+        let pattern = limit.pattern.as_ref();
+        let automaton = pattern.map(Pattern::bake).unwrap_or_default();
+        let row = LimitRow {
+            tool,
+            argument: self.text.push(argument.to_owned()),
+            pattern: self.text.push(
+                pattern
+                    .map(|pattern| pattern.text.clone())
+                    .unwrap_or_default(),
+            ),
+            automaton: Piece {
+                at: count(self.automata.len()),
+                len: count(automaton.len()),
+            },
+            min: limit.min,
+            max: limit.max,
+            begins_with_dash: pattern.is_some_and(|pattern| pattern.begins_with_dash),
+        };
+        self.automata.extend(automaton);
+        self.limits.push(row);
     }
 }
 

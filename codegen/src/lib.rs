@@ -1,32 +1,29 @@
 //! Reads CLImax configs and generates the Rust code of a catalog.
 //!
-//! One stage, one file, in this order: [`source`] reads files, [`yaml`] parses them, [`written`]
-//! gives them the shape of a config, [`check`] makes the [`model`], [`schema`], [`layout`] and
-//! [`index`] make JSON and tables of it, [`emit`] makes Rust. [`compile`] is the whole flow, [`bake()`] is what a
-//! build script calls.
+//! One stage, one file, in this order: [`written`] gives YAML the shape of a config, [`check`] makes the
+//! [`model`], [`apply`] narrows it to what a policy allows, [`schema`] and [`layout`] make JSON and
+//! tables of it, [`emit`] makes Rust. [`compile`] is the whole flow, [`Bake`] is what a build script
+//! uses.
 
+pub mod apply;
 mod bake;
 pub mod check;
-pub mod code;
-pub mod diagnostic;
 pub mod emit;
-pub mod index;
 pub mod layout;
 pub mod model;
 mod names;
 mod parallel;
 pub mod schema;
-pub mod source;
 mod tables;
 pub mod written;
-pub mod yaml;
 
+use climax_input::diagnostic::{Diagnostic, Severity};
+use climax_input::source::{Source, Sources};
+use climax_input::yaml;
 use sha2::{Digest, Sha256};
 
-pub use bake::{bake, bake_from_env};
-use diagnostic::{Diagnostic, Severity};
-use model::Catalog;
-use source::Source;
+pub use bake::{Bake, bake, bake_from_env};
+use model::{Catalog, Surroundings};
 
 /// What came of a set of configs.
 pub struct Compiled {
@@ -38,8 +35,9 @@ pub struct Compiled {
 
 /// Takes configs from text to the checked model, and collects every error on the way.
 #[must_use]
-pub fn compile(sources: &[Source]) -> Compiled {
-    let read = parallel::map(sources, |number, source| {
+pub fn compile(sources: &Sources) -> Compiled {
+    let configs = &sources.all[..sources.configs];
+    let read = parallel::map(configs, |number, source| {
         let mut report = Vec::new();
         let config = match yaml::parse(number, source) {
             Ok(node) => written::config(node, &mut report),
@@ -51,30 +49,41 @@ pub fn compile(sources: &[Source]) -> Compiled {
         (config, report)
     });
     let mut diagnostics = Vec::new();
-    let mut configs = Vec::new();
-    for (source, (config, mut report)) in sources.iter().zip(read) {
+    let mut written = Vec::new();
+    for (source, (config, mut report)) in configs.iter().zip(read) {
         diagnostics.append(&mut report);
-        configs.extend(config.map(|config| (source, config)));
+        written.extend(config.map(|config| (source, config)));
     }
-    let clis = check::check(configs, &mut diagnostics);
+    let mut clis = check::check(written, &mut diagnostics);
+    let mut surroundings = Surroundings::default();
+    // With tools missing, there would be errors that are none.
+    if !has_error(&diagnostics)
+        && let Some(policy) = sources.policy()
+    {
+        surroundings = apply::apply(sources.configs, policy, &mut clis, &mut diagnostics);
+    }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
     // What an alias stands for is seen wherever it is used.
     diagnostics.dedup_by(|one, other| one.span == other.span && one.message == other.message);
-    let failed = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.code.severity() == Severity::Error);
-    let catalog = (!failed).then(|| Catalog {
+    let catalog = (!has_error(&diagnostics)).then(|| Catalog {
         clis,
         files: sources
+            .all
             .iter()
             .map(|source| source.file_name.clone())
             .collect(),
-        hash: hash(sources),
+        hash: hash(&sources.all),
+        surroundings,
     });
     Compiled {
         catalog,
         diagnostics,
     }
+}
+
+fn has_error(diagnostics: &[Diagnostic]) -> bool {
+    let mut severities = diagnostics.iter().map(|message| message.code.severity());
+    severities.any(|severity| severity == Severity::Error)
 }
 
 /// The first 64 bits of a digest over all names and contents.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use climax_codegen::code::{Code, EXPLANATIONS};
-use climax_codegen::diagnostic::{Diagnostic, Severity, line_and_column, render};
-use climax_codegen::source::{Source, read};
-use climax_codegen::{compile, emit};
+use climax_codegen::{Compiled, compile, emit};
+use climax_input::code::{Code, EXPLANATIONS};
+use climax_input::diagnostic::{Diagnostic, Severity, line_and_column, render};
+use climax_input::source::{Source, read};
 use serde_json::{Value, json};
 
 /// Checks CLImax configs, or prints the Rust code that they become.
@@ -23,18 +23,16 @@ struct Arguments {
 enum Command {
     /// Say what is wrong with configs; exit with 1 if anything is
     Check {
-        /// Configs, or folders of them
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        files: Files,
         /// Print the messages as JSON
         #[arg(long)]
         json: bool,
     },
     /// Print the generated Rust code
     Emit {
-        /// Configs, or folders of them
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        files: Files,
     },
     /// Tell more about a message
     Explain {
@@ -43,11 +41,21 @@ enum Command {
     },
 }
 
+#[derive(clap::Args)]
+struct Files {
+    /// Configs, or folders of them
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// A policy that is to be baked with them
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
     let succeeded = match Arguments::parse().command {
-        Command::Check { paths, json: false } => check(&paths),
-        Command::Check { paths, json: true } => check_json(&paths),
-        Command::Emit { paths } => emit(&paths),
+        Command::Check { files, json: false } => check(&files),
+        Command::Check { files, json: true } => check_json(&files),
+        Command::Emit { files } => emit(&files),
         Command::Explain { code: Some(code) } => explain(&code),
         Command::Explain { code: None } => explain_all(),
     };
@@ -63,8 +71,8 @@ fn print(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
-fn check(paths: &[PathBuf]) -> bool {
-    let (sources, compiled) = compiled(paths);
+fn check(files: &Files) -> bool {
+    let (sources, compiled) = compiled(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
     let Some(catalog) = compiled.catalog else {
         return false;
@@ -75,8 +83,8 @@ fn check(paths: &[PathBuf]) -> bool {
     true
 }
 
-fn check_json(paths: &[PathBuf]) -> bool {
-    let (sources, compiled) = compiled(paths);
+fn check_json(files: &Files) -> bool {
+    let (sources, compiled) = compiled(files);
     let messages: Vec<Value> = compiled
         .diagnostics
         .iter()
@@ -86,8 +94,8 @@ fn check_json(paths: &[PathBuf]) -> bool {
     compiled.catalog.is_some()
 }
 
-fn emit(paths: &[PathBuf]) -> bool {
-    let (sources, compiled) = compiled(paths);
+fn emit(files: &Files) -> bool {
+    let (sources, compiled) = compiled(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
     match compiled.catalog {
         Some(catalog) => print(&emit::rust_source(&catalog)),
@@ -96,21 +104,18 @@ fn emit(paths: &[PathBuf]) -> bool {
     true
 }
 
-fn compiled(paths: &[PathBuf]) -> (Vec<Source>, climax_codegen::Compiled) {
-    match read("".as_ref(), paths) {
+fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
+    match read("".as_ref(), &files.paths, files.policy.as_deref()) {
         Ok(sources) => {
             let compiled = compile(&sources);
-            (sources, compiled)
+            (sources.all, compiled)
         }
         Err(diagnostics) => {
-            let catalog = None;
-            (
-                Vec::new(),
-                climax_codegen::Compiled {
-                    catalog,
-                    diagnostics,
-                },
-            )
+            let compiled = Compiled {
+                catalog: None,
+                diagnostics,
+            };
+            (Vec::new(), compiled)
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Configs as meant: checked, complete, and free of YAML.
 
+pub use climax_core::risk::Risk;
+pub use climax_core::scalar::Kind;
 use climax_core::scalar::Number;
+pub use climax_policy::limit::Limit;
+pub use climax_policy::rules::Surroundings;
 
 /// Everything that is baked.
 pub struct Catalog {
@@ -10,6 +14,8 @@ pub struct Catalog {
     pub files: Vec<String>,
     /// A digest of the names and contents of these files.
     pub hash: String,
+    /// Where and with what commands run, if a policy says something about it.
+    pub surroundings: Surroundings,
 }
 
 /// One config.
@@ -52,17 +58,6 @@ pub struct Tool {
     pub risk: Option<Risk>,
 }
 
-/// What a call may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Risk {
-    /// It only looks.
-    Read,
-    /// It changes something.
-    Write,
-    /// It destroys something.
-    Destructive,
-}
-
 /// One argument.
 pub struct Arg {
     /// The property in the input schema.
@@ -79,43 +74,8 @@ pub struct Arg {
     pub choices: Option<Vec<Scalar>>,
     /// Where its value goes.
     pub place: Place,
-}
-
-/// The type of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Text
-    String,
-    /// A whole number of 64 bits
-    Integer,
-    /// An integer or a float
-    Number,
-    /// `true` or `false`
-    Boolean,
-}
-
-impl Kind {
-    /// The name in configs and in JSON Schema.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::String => "string",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-        }
-    }
-
-    /// The name with its article, for messages.
-    #[must_use]
-    pub fn one(self) -> &'static str {
-        match self {
-            Self::String => "a string",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::Boolean => "a boolean",
-        }
-    }
+    /// What a policy allows.
+    pub limit: Option<Limit>,
 }
 
 /// Where an argument's value goes.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use climax_core::pieces::json;
 use serde_json::Value;
 
 use crate::model::{Arg, Scalar};
@@ -42,13 +43,10 @@ fn property(arg: &Arg) -> String {
         let _ = write!(property, r#","enum":{}"#, Value::from(choices));
     }
     property.push('}');
-    property
-}
-
-/// Text as a JSON string.
-#[must_use]
-pub fn json(text: &str) -> String {
-    Value::from(text).to_string()
+    match &arg.limit {
+        Some(limit) => limit.property(&property),
+        None => property,
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +63,7 @@ mod tests {
             default: None,
             choices: None,
             place: Place::Positional,
+            limit: None,
         }
     }
 

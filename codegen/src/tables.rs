@@ -4,17 +4,24 @@
 use std::fmt::{self, Write as _};
 use std::hash::Hasher;
 
+use climax_core::index::index;
+use climax_core::scalar::Number;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
-use crate::index::index;
-use crate::layout::{CliRow, Layout, Piece, Text, ToolRow};
+use crate::layout::{CliRow, Layout, LimitRow, Piece, Text, ToolRow};
 use crate::model::Risk;
 
 /// Writes all tables. `is_read` says whether someone may read them.
 pub(crate) fn push_tables(source: &mut String, layout: &Layout, is_read: bool) {
     let text = if is_read { pieces } else { whole };
-    let index = index(layout);
+    let haystack = layout.haystack.parts.concat();
+    let lines = layout.tools.iter().map(|tool| {
+        let start = tool.haystack.at as usize;
+        let line = &haystack[start..start + tool.haystack.len as usize];
+        (line, tool.name.len as usize)
+    });
+    let index = index(lines);
     let mut push = |name: &str, kind: &str, value: &dyn fmt::Display| {
         let _ = write!(source, "static {name}: {kind} = {value};");
     };
@@ -25,6 +32,11 @@ pub(crate) fn push_tables(source: &mut String, layout: &Layout, is_read: bool) {
     let tools = layout.tools.iter().map(ToolRow::to_string);
     let kind = format!("[Tool; {}]", layout.tools.len());
     push("TOOLS", &kind, &list(tools));
+    let limits = layout.limits.iter().map(LimitRow::to_string);
+    let kind = format!("[Limit; {}]", layout.limits.len());
+    push("LIMITS", &kind, &list(limits));
+    let automata = Literal::byte_string(&layout.automata);
+    push("AUTOMATA", "&[u8]", &automata);
     push("TEXT", "&str", &text(&layout.text));
     push("HAYSTACK", "&str", &text(&layout.haystack));
     push("WORDS", "&str", &literal(&index.text));
@@ -139,6 +151,35 @@ impl fmt::Display for ToolRow {
         };
         let timeout_ms = self.timeout_ms;
         write!(formatter, "timeout_ms: {timeout_ms}, risk: {risk} }}")
+    }
+}
+
+impl fmt::Display for LimitRow {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Limit {{ tool: {}, ", self.tool)?;
+        for (name, piece) in [
+            ("argument", self.argument),
+            ("pattern", self.pattern),
+            ("automaton", self.automaton),
+        ] {
+            write!(formatter, "{name}: {piece}, ")?;
+        }
+        for (name, bound) in [("min", self.min), ("max", self.max)] {
+            let bound = number(bound);
+            write!(formatter, "{name}: {bound}, ")?;
+        }
+        let begins_with_dash = self.begins_with_dash;
+        write!(formatter, "begins_with_dash: {begins_with_dash} }}")
+    }
+}
+
+fn number(number: Option<Number>) -> String {
+    match number {
+        None => "None".to_owned(),
+        Some(Number::Integer(integer)) => format!("Some(Number::Integer({integer}))"),
+        Some(Number::Float(float)) => {
+            format!("Some(Number::Float({}))", Literal::f64_unsuffixed(float))
+        }
     }
 }
 

@@ -3,7 +3,45 @@
 //! A default in a config is converted when the catalog is built, an argument when a tool is
 //! called; both come through here.
 
+use std::cmp::Ordering;
 use std::fmt;
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text
+    String,
+    /// A whole number of 64 bits
+    Integer,
+    /// An integer or a float
+    Number,
+    /// `true` or `false`
+    Boolean,
+}
+
+impl Kind {
+    /// The name in configs and in JSON Schema.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// The name with its article, for messages.
+    #[must_use]
+    pub fn one(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+        }
+    }
+}
 
 /// A JSON-like number that remembers whether it was an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,14 +55,46 @@ pub enum Number {
 impl Number {
     /// Whether both are the same number, however it is written: 1 and 1.0.
     #[must_use]
-    #[expect(clippy::float_cmp, reason = "what is listed must be met exactly")]
     pub fn is_same(self, other: Self) -> bool {
+        self.compare(other) == Some(Ordering::Equal)
+    }
+
+    /// Compares by value and without loss: an integer is not rounded to be compared with a float.
+    #[must_use]
+    pub fn compare(self, other: Self) -> Option<Ordering> {
         match (self, other) {
-            (Self::Integer(one), Self::Integer(other)) => one == other,
-            (Self::Float(one), Self::Float(other)) => one == other,
-            (Self::Integer(integer), Self::Float(float))
-            | (Self::Float(float), Self::Integer(integer)) => whole(float) == Some(integer),
+            (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(&other)),
+            (Self::Float(one), Self::Float(other)) => one.partial_cmp(&other),
+            (Self::Integer(integer), Self::Float(float)) => compare(integer, float),
+            (Self::Float(float), Self::Integer(integer)) => {
+                compare(integer, float).map(Ordering::reverse)
+            }
         }
+    }
+
+    /// As a float, which for integers beyond 2^53 is the nearest.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "that is what is said")]
+    pub fn float(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Float(float) => float,
+        }
+    }
+}
+
+fn compare(integer: i64, float: f64) -> Option<Ordering> {
+    let whole = whole(float.floor());
+    match whole {
+        // The float lies between its floor and the next integer.
+        Some(floor) => Some(integer.cmp(&floor).then(if float.fract() == 0.0 {
+            Ordering::Equal
+        } else {
+            Ordering::Less
+        })),
+        None if float.is_nan() => None,
+        None if float > 0.0 => Some(Ordering::Less),
+        None => Some(Ordering::Greater),
     }
 }
 
@@ -148,6 +218,29 @@ mod tests {
         assert!(!Number::Integer(1).is_same(Number::Float(1.5)));
         let (large, larger) = (9_007_199_254_740_992, 9_007_199_254_740_993);
         assert!(!Number::Integer(larger).is_same(Number::Integer(large)));
+        for (one, other, order) in [
+            (
+                Number::Integer(larger),
+                Number::Float(9_007_199_254_740_992.0),
+                Ordering::Greater,
+            ),
+            (Number::Integer(-9), Number::Float(-9.5), Ordering::Greater),
+            (Number::Integer(-10), Number::Float(-9.5), Ordering::Less),
+            (
+                Number::Integer(i64::MAX),
+                Number::Float(9_223_372_036_854_775_808.0),
+                Ordering::Less,
+            ),
+            (
+                Number::Integer(i64::MIN),
+                Number::Float(-1e300),
+                Ordering::Greater,
+            ),
+            (Number::Float(2.5), Number::Integer(2), Ordering::Greater),
+        ] {
+            assert_eq!(one.compare(other), Some(order), "{one} {other}");
+            assert_eq!(other.compare(one), Some(order.reverse()), "{other} {one}");
+        }
         assert_eq!(exact_number("3"), Some(Number::Integer(3)));
         assert_eq!(exact_number("3.0"), Some(Number::Float(3.0)));
     }

@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
 
+use crate::arguments::Refusal;
 use crate::captured::Captured;
 use crate::runner::{End, Outcome};
 
@@ -27,11 +28,13 @@ impl Answer {
     }
 
     /// A refusal, with a line for each reason.
-    pub(crate) fn refusal(reasons: &[String]) -> Self {
-        Self::error(format!(
-            "Argument validation failed:\n  - {}",
-            reasons.join("\n  - ")
-        ))
+    pub(crate) fn refusal(refusal: &Refusal) -> Self {
+        let (what, reasons) = match refusal {
+            Refusal::Arguments(reasons) => ("Argument", reasons),
+            Refusal::Policy(reasons) => ("Policy", reasons),
+        };
+        let reasons = reasons.join("\n  - ");
+        Self::error(format!("{what} validation failed:\n  - {reasons}"))
     }
 }
 

@@ -3,9 +3,11 @@
 use bumpalo::Bump;
 use climax_core::scalar;
 use climax_core::scalar::Number;
+use climax_policy::limit::{self, Bounds};
 use serde_json::{Map, Value};
 
-use crate::argv::Word;
+use crate::argv::{IntoWord, Word};
+use crate::catalog::Limit;
 
 /// Reads the arguments of one call. It never stops at an error: what it returns then is a
 /// placeholder, and the error is kept.
@@ -13,25 +15,60 @@ pub struct Reader<'a> {
     arguments: &'a Map<String, Value>,
     /// Holds the strings that coercion makes.
     arena: &'a Bump,
+    allowed: Allowed<'a>,
     missing: Vec<String>,
     invalid: Vec<String>,
+    not_allowed: Vec<String>,
+}
+
+/// What policies allow as arguments of a tool.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Allowed<'a> {
+    /// The limits, if there are some.
+    pub(crate) limits: &'a [Limit],
+    /// The catalog's text and automata, which they refer to.
+    pub(crate) text: &'a str,
+    pub(crate) automata: &'a [u8],
+}
+
+/// Why a call is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The arguments are wrong.
+    Arguments(Vec<String>),
+    /// A policy does not allow them.
+    Policy(Vec<String>),
 }
 
 impl<'a> Reader<'a> {
     /// A reader of the given arguments.
-    pub(crate) fn new(arguments: &'a Map<String, Value>, arena: &'a Bump) -> Self {
+    pub(crate) fn new(
+        arguments: &'a Map<String, Value>,
+        arena: &'a Bump,
+        allowed: Allowed<'a>,
+    ) -> Self {
         Self {
             arguments,
             arena,
+            allowed,
             missing: Vec::new(),
             invalid: Vec::new(),
+            not_allowed: Vec::new(),
         }
     }
 
-    /// What is wrong: first what is missing, then the rest in definition order.
-    pub(crate) fn into_errors(mut self) -> Vec<String> {
+    /// What is wrong: first what is missing, then the rest in definition order, then `more`. Only when
+    /// nothing of this is wrong, what is not allowed.
+    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), Refusal> {
         self.missing.append(&mut self.invalid);
-        self.missing
+        self.missing.append(&mut more);
+        if !self.missing.is_empty() {
+            Err(Refusal::Arguments(self.missing))
+        } else if !self.not_allowed.is_empty() {
+            Err(Refusal::Policy(self.not_allowed))
+        } else {
+            Ok(())
+        }
     }
 
     /// A value that must be there.
@@ -121,10 +158,31 @@ impl<'a> Reader<'a> {
 
     fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
         let coerced = T::coerce(value, self.arena);
-        if coerced.is_none() {
-            self.is_invalid(name, value, T::NAME);
+        match coerced {
+            None => self.is_invalid(name, value, T::NAME),
+            Some(value) if !self.allowed.limits.is_empty() => self.hold_against_limits(name, value),
+            Some(_) => {}
         }
         coerced
+    }
+
+    fn hold_against_limits(&mut self, name: &str, value: impl IntoWord<'a>) {
+        let Some(word) = value.into_word() else {
+            return;
+        };
+        let (text, number) = (word.text(), word.number());
+        let allowed = self.allowed;
+        for limit in allowed.limits {
+            if limit.argument.of(allowed.text) == name {
+                let bounds = Bounds {
+                    pattern: limit.pattern.of(allowed.text),
+                    automaton: limit.automaton.of_bytes(allowed.automata),
+                    min: limit.min,
+                    max: limit.max,
+                };
+                bounds.check(name, &text, number, &mut self.not_allowed);
+            }
+        }
     }
 
     #[cold]
@@ -144,14 +202,9 @@ impl<'a> Reader<'a> {
 
 /// A value for an error message: strings without quotes, everything else as JSON, and not too much.
 fn shown(value: &Value) -> String {
-    const ENOUGH: usize = 200;
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(ENOUGH) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    match value {
+        Value::String(text) => limit::shown(text),
+        other => limit::shown(&other.to_string()),
     }
 }
 
@@ -183,7 +236,7 @@ pub fn choice_text(values: &'static str, index: usize) -> &'static str {
 }
 
 /// A type that an argument can have.
-pub trait Typed<'a>: Copy {
+pub trait Typed<'a>: Copy + IntoWord<'a> {
     /// The type's name in messages.
     const NAME: &'static str;
     /// What stands for a value that is missing or wrong, until the call is refused.
@@ -359,18 +412,21 @@ mod tests {
     fn missing_arguments_are_named_before_wrong_ones_and_null_is_absent() {
         let arguments = json!({"count": "many", "gone": null, "list": [1, 2], "extra": 1});
         let arena = Bump::new();
-        let mut reader = Reader::new(arguments.as_object().expect("an object"), &arena);
+        let arguments = arguments.as_object().expect("an object");
+        let mut reader = Reader::new(arguments, &arena, Allowed::default());
         let _: i64 = reader.required("count");
         let _: &str = reader.required("gone");
         let _: Option<&str> = reader.optional("list");
         assert_eq!(reader.or("absent", 7), 7);
+        let reasons = [
+            "Missing required argument 'gone'",
+            "Argument 'count': cannot convert 'many' to integer",
+            "Argument 'list': cannot convert '[1,2]' to string",
+            "one more",
+        ];
         assert_eq!(
-            reader.into_errors(),
-            [
-                "Missing required argument 'gone'",
-                "Argument 'count': cannot convert 'many' to integer",
-                "Argument 'list': cannot convert '[1,2]' to string",
-            ]
+            reader.finish(vec!["one more".to_owned()]),
+            Err(Refusal::Arguments(reasons.map(str::to_owned).into()))
         );
     }
 

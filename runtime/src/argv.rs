@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use climax_core::scalar::{Number, boolean};
+use climax_policy::limit::shown;
 
 use crate::expand::expand_set;
 
@@ -15,6 +16,8 @@ pub struct Argv<'a> {
     pub(crate) directory: Option<&'a str>,
     /// What it reads, if the call says so.
     pub(crate) stdin: Option<&'a str>,
+    /// Arguments whose values are meant to begin with a dash, by name.
+    pub(crate) dashed: Vec<&'a str>,
     /// Why the call is refused.
     pub(crate) errors: Vec<String>,
 }
@@ -43,8 +46,8 @@ impl<'a> Argv<'a> {
         let Some(word) = value.into_word() else {
             return;
         };
-        if word.is_like_an_option() {
-            let text = word.text();
+        if word.is_like_an_option() && !self.dashed.contains(&name) {
+            let text = shown(&word.text());
             self.errors.push(format!(
                 "Argument '{name}': value '{text}' would be read as an option"
             ));
@@ -141,13 +144,22 @@ pub enum Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    fn text(self) -> Cow<'a, str> {
+    pub(crate) fn text(self) -> Cow<'a, str> {
         match self {
             Self::Text(text) | Self::Literal(text) => text.into(),
             Self::Integer(integer) => integer.to_string().into(),
             Self::Number(number) => number.to_string().into(),
             Self::Boolean(true) => "true".into(),
             Self::Boolean(false) => "false".into(),
+        }
+    }
+
+    /// The number that it is, if it is one.
+    pub(crate) fn number(self) -> Option<Number> {
+        match self {
+            Self::Integer(integer) => Some(Number::Integer(integer)),
+            Self::Number(number) => Some(number),
+            Self::Text(_) | Self::Literal(_) | Self::Boolean(_) => None,
         }
     }
 

@@ -2,6 +2,8 @@
 //! answer. Both modes of the server come through here.
 
 use std::borrow::Cow;
+use std::mem;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,10 +12,11 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
 use crate::answer::{Answer, answer};
-use crate::arguments::Reader;
+use crate::arguments::{Reader, Refusal};
 use crate::argv::Argv;
 use crate::catalog::Tool;
 use crate::expand::expand;
+use crate::guard::{Container, Guard};
 use crate::progress::Progress;
 use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::selection::Selection;
@@ -26,6 +29,8 @@ pub(crate) struct Limits {
     pub(crate) keepers: Keepers,
     /// How many bytes of a command's output are kept.
     pub(crate) max_output: usize,
+    /// What policies say about where and with what they run.
+    pub(crate) guard: Arc<Guard>,
 }
 
 /// Calls the tool that has the given number.
@@ -38,6 +43,7 @@ pub(crate) async fn call(
     progress: Option<&Progress>,
 ) -> Answer {
     let name = selection.text(tool.name);
+    let guard = &limits.guard;
     let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
         return Answer::error(format!("Unknown tool: {name}"));
     };
@@ -49,16 +55,27 @@ pub(crate) async fn call(
     // Holds what coercion makes; the command line borrows from it.
     let arena = Bump::new();
     let argv = Argv::begin(&base, selection.text(tool.command));
-    let reader = Reader::new(arguments, &arena);
-    let argv = match fill(selection, number, tool, reader, argv) {
-        Ok(argv) => argv,
-        Err(errors) => {
-            tracing::warn!(tool = name, "refused: {}", errors.join("; "));
-            return Answer::refusal(&errors);
+    let filled = fill(selection, number, tool, arguments, &arena, argv);
+    let filled = filled.and_then(|argv| {
+        let directory = guard.directory(argv.directory)?;
+        Ok((argv, directory))
+    });
+    let (mut argv, directory) = match filled {
+        Ok(filled) => filled,
+        Err(refusal) => {
+            let answer = Answer::refusal(&refusal);
+            tracing::warn!(tool = name, "refused: {}", answer.text.replace('\n', " "));
+            return answer;
         }
     };
     let working_dir = expand(selection.text(cli.working_dir));
     let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+    let env = pairs(selection.text(cli.env));
+    let container = guard.container.as_ref().map(Container::next);
+    if let Some(container) = &container {
+        let words = container.words(argv.stdin.is_some(), &env);
+        argv.words.splice(0..0, words);
+    }
     // Who waits here can still be cancelled.
     let Ok(place) = limits.places.clone().acquire_owned().await else {
         return Answer::error("The server is stopping".to_owned());
@@ -70,9 +87,13 @@ pub(crate) async fn call(
     let started = Instant::now();
     let invocation = Invocation {
         words: &argv.words,
-        env: pairs(selection.text(cli.env)),
+        env,
         directory: argv.directory.or(working_dir),
+        opened: directory.as_ref().map(AsFd::as_fd),
         stdin: argv.stdin,
+        undo: container
+            .as_ref()
+            .map_or(Vec::new(), |container| container.removal().into()),
         timeout: Duration::from_millis(tool.timeout_ms),
         max_output: limits.max_output,
         progress,
@@ -92,17 +113,19 @@ fn fill<'a>(
     selection: &Selection,
     number: u32,
     tool: &Tool,
-    mut reader: Reader<'a>,
+    arguments: &'a Map<String, Value>,
+    arena: &'a Bump,
     mut argv: Argv<'a>,
-) -> Result<Argv<'a>, Vec<String>> {
-    (selection.catalog.call)(tool.cli, number, &mut reader, &mut argv);
-    let mut errors = reader.into_errors();
-    errors.append(&mut argv.errors);
-    if errors.is_empty() {
-        Ok(argv)
-    } else {
-        Err(errors)
-    }
+) -> Result<Argv<'a>, Refusal> {
+    let allowed = selection.allowed(number);
+    let dashed = allowed.limits.iter().filter(|limit| limit.begins_with_dash);
+    argv.dashed = dashed
+        .map(|limit| limit.argument.of(allowed.text))
+        .collect();
+    let mut reader = Reader::new(arguments, arena, allowed);
+    selection.call(number, tool, &mut reader, &mut argv);
+    reader.finish(mem::take(&mut argv.errors))?;
+    Ok(argv)
 }
 
 /// A command line for the log, where a long argument is of no use.

@@ -1,5 +1,8 @@
 //! What was baked: texts, and rows of offsets into them.
 
+pub use climax_core::risk::Risk;
+use climax_core::scalar::Number;
+
 use crate::arguments::Reader;
 use crate::argv::Argv;
 
@@ -17,6 +20,12 @@ pub struct Catalog {
     pub clis: &'static [Cli],
     /// The tools; those of a CLI are neighbours.
     pub tools: &'static [Tool],
+    /// What policies allow as values, in the order of the tools.
+    pub limits: &'static [Limit],
+    /// The automata of patterns.
+    pub automata: &'static [u8],
+    /// Where and with what commands run.
+    pub surroundings: Surroundings,
     /// The number of the tool that has a name.
     pub find: fn(&str) -> Option<u32>,
     /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
@@ -31,7 +40,7 @@ pub struct Words {
     /// Two numbers for each word, and for the end: where it begins in the text, and where its
     /// places begin.
     pub rows: &'static [u8],
-    /// Where each word is, as [`climax_core::places`] tells.
+    /// Where each word is, as [`climax_core::index`] tells.
     pub places: &'static [u8],
 }
 
@@ -45,6 +54,14 @@ impl Piece {
     pub fn of(self, text: &str) -> &str {
         let start = self.0 as usize;
         text.get(start..start + self.1 as usize).unwrap_or_default()
+    }
+
+    /// The same part of bytes.
+    pub(crate) fn of_bytes(self, bytes: &[u8]) -> &[u8] {
+        let start = self.0 as usize;
+        bytes
+            .get(start..start + self.1 as usize)
+            .unwrap_or_default()
     }
 }
 
@@ -96,13 +113,55 @@ pub struct Tool {
     pub risk: Option<Risk>,
 }
 
-/// What a call may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Risk {
-    /// It only looks.
-    Read,
-    /// It changes something.
-    Write,
-    /// It destroys something.
-    Destructive,
+/// What a policy allows as value of an argument.
+pub struct Limit {
+    /// The tool's number.
+    pub tool: u32,
+    /// The argument's name.
+    pub argument: Piece,
+    /// The pattern as written, or nothing.
+    pub pattern: Piece,
+    /// Its automaton, or nothing.
+    pub automaton: Piece,
+    /// The least value.
+    pub min: Option<Number>,
+    /// The greatest value.
+    pub max: Option<Number>,
+    /// Whether all that the pattern matches begins with a dash, so that the value is meant to.
+    pub begins_with_dash: bool,
+}
+
+/// Where and with what commands run.
+#[derive(Clone, Copy)]
+pub struct Surroundings {
+    /// In which container, if in one.
+    pub container: Option<Container>,
+    /// Which variables they get.
+    pub env: Env,
+    /// The directories in one of which a call's own must be, or nothing.
+    pub roots: &'static [&'static str],
+}
+
+/// A container for each call.
+#[derive(Clone, Copy)]
+pub struct Container {
+    /// What it is made of.
+    pub image: &'static str,
+    /// What it sees of the machine.
+    pub volumes: &'static [&'static str],
+    /// The network that it is in.
+    pub network: Option<&'static str>,
+    /// Where in it commands run.
+    pub working_dir: Option<&'static str>,
+}
+
+/// Which of the server's variables commands get.
+#[derive(Clone, Copy)]
+pub struct Env {
+    /// Whether only those that most programs need.
+    pub is_minimal: bool,
+    /// And these.
+    pub allow: &'static [&'static str],
+    /// But not these.
+    pub deny: &'static [&'static str],
 }

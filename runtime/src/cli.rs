@@ -1,12 +1,14 @@
 //! The command line of the server.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::slice;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use climax_input::diagnostic::render;
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio::io::AsyncReadExt;
@@ -16,8 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::Limits;
 use crate::catalog::Catalog;
+use crate::guard::Guard;
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
+use crate::policies::{self, Allowed};
 use crate::runner::{self, Keepers};
 use crate::selection::Selection;
 use crate::server::{Mode, Offer, Server};
@@ -53,6 +57,9 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// A policy that says which of them are allowed; may be given several times
+        #[arg(long, value_name = "FILE")]
+        policy: Vec<PathBuf>,
     },
 }
 
@@ -64,6 +71,9 @@ struct Run {
     /// Register every tool by itself, instead of `climax_search` and `climax_call`
     #[arg(long)]
     classic: bool,
+    /// A policy that says what is allowed; may be given several times, and then all hold
+    #[arg(long, value_name = "FILE")]
+    policy: Vec<PathBuf>,
     /// How much to log to standard error
     #[arg(long, value_enum, ignore_case = true, default_value_t)]
     log_level: LogLevel,
@@ -86,6 +96,7 @@ impl Default for Run {
         Self {
             names: Vec::new(),
             classic: false,
+            policy: Vec::new(),
             log_level: LogLevel::default(),
             max_concurrent: 256,
             max_output: 1024 * 1024,
@@ -110,8 +121,8 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
     }
     match start(catalog, arguments(catalog)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
+        Err(failure) => {
+            eprint!("{failure}");
             ExitCode::from(USAGE_ERROR)
         }
     }
@@ -136,10 +147,37 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), String> {
+/// Why the server does not start.
+enum Failure {
+    /// In a sentence.
+    Message(String),
+    /// In messages that were drawn.
+    Drawn(String),
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(message) => writeln!(formatter, "error: {message}"),
+            Self::Drawn(text) => formatter.write_str(text),
+        }
+    }
+}
+
+fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
-        Some(Command::List { names, json }) => {
-            let selection = select(catalog, &names)?;
+        Some(Command::List {
+            names,
+            json,
+            policy,
+        }) => {
+            let Allowed { selection, .. } = allowed(catalog, &names, &policy)?;
             let text = if json {
                 json_list(&selection)
             } else {
@@ -154,11 +192,17 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), String> 
     }
 }
 
-fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
+fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), Failure> {
     if let Some(file) = run.config.first() {
-        return Err(configs_are_baked(file));
+        return Err(configs_are_baked(file).into());
     }
-    let selection = select(catalog, &run.names)?;
+    let Allowed {
+        selection,
+        surroundings,
+        ..
+    } = allowed(catalog, &run.names, &run.policy)?;
+    let guard = Guard::new(&surroundings).map_err(|errors| Failure::Drawn(render(&errors, &[])))?;
+    let guard = Arc::new(guard);
     log::start(run.log_level)?;
     if io::stdin().is_terminal() {
         eprintln!("{}", greeting(&selection, run));
@@ -175,8 +219,12 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
     let result = runtime.block_on(async {
         let limits = Limits {
             places: Arc::new(Semaphore::new(run.max_concurrent)),
-            keepers: Keepers::new(run.max_concurrent),
+            keepers: Keepers::new(run.max_concurrent, {
+                let guard = guard.clone();
+                move |name| guard.passes(name)
+            }),
             max_output: run.max_output,
+            guard,
         };
         let offer = Arc::new(Offer::new(selection, mode, limits));
         // Whatever cancels this ends all running calls, and these take their commands with them.
@@ -205,7 +253,7 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), String> {
     });
     // A thread that still reads a terminal is not waited for.
     runtime.shutdown_background();
-    result
+    result.map_err(Failure::Message)
 }
 
 /// A signal that asks the process to end is followed in order, not by sudden death.
@@ -222,23 +270,42 @@ fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
     Ok(())
 }
 
-fn select(catalog: &'static Catalog, names: &[String]) -> Result<Selection, String> {
-    Selection::named(catalog, names).map_err(|unknown| {
-        let ending = Path::new(unknown).extension();
-        let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
-        if is_yaml || unknown.contains('/') {
-            return configs_are_baked(unknown);
+/// What is left of the catalog by policies, and of that the CLIs that have one of the names.
+fn allowed(
+    catalog: &'static Catalog,
+    names: &[String],
+    policies: &[PathBuf],
+) -> Result<Allowed, Failure> {
+    let mut allowed = policies::apply(catalog, policies).map_err(Failure::Drawn)?;
+    eprint!("{}", allowed.warnings);
+    let all = allowed.selection;
+    allowed.selection = all.named(names).map_err(|unknown| {
+        if Selection::all(catalog)
+            .named(slice::from_ref(unknown))
+            .is_ok()
+        {
+            return format!("the policy allows no tool of `{unknown}`");
         }
-        let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
-        for cli in catalog.clis {
-            let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
-            let _ = write!(message, "\n  {stem}");
-            if name != stem {
-                let _ = write!(message, " ({name})");
-            }
+        not_there(catalog, unknown)
+    })?;
+    Ok(allowed)
+}
+
+fn not_there(catalog: &Catalog, unknown: &str) -> String {
+    let ending = Path::new(unknown).extension();
+    let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
+    if is_yaml || unknown.contains('/') {
+        return configs_are_baked(unknown);
+    }
+    let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
+    for cli in catalog.clis {
+        let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
+        let _ = write!(message, "\n  {stem}");
+        if name != stem {
+            let _ = write!(message, " ({name})");
         }
-        message
-    })
+    }
+    message
 }
 
 fn configs_are_baked(file: &str) -> String {
@@ -256,6 +323,10 @@ fn greeting(selection: &Selection, run: &Run) -> String {
     words.extend(run.names.iter().cloned());
     if run.classic {
         words.push("--classic".to_owned());
+    }
+    for policy in &run.policy {
+        let path = std::path::absolute(policy).unwrap_or_else(|_| policy.clone());
+        words.extend(["--policy".to_owned(), path.display().to_string()]);
     }
     format!(
         "This is an MCP server with {}. It speaks JSON-RPC on standard input and output, and \

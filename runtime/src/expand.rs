@@ -29,6 +29,15 @@ pub(crate) fn expand_set(text: &str) -> Option<Cow<'_, str>> {
     all_set.then_some(Cow::Owned(expanded))
 }
 
+/// The first variable in a text that is not set.
+pub(crate) fn unset_variable(text: &str) -> Option<&str> {
+    let mut references = text
+        .split('$')
+        .skip(1)
+        .filter_map(|after| variable(after).0);
+    references.find(|name| env::var_os(name).is_none())
+}
+
 /// The text with variables replaced, and whether all of them had a value.
 fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool) {
     let mut expanded = String::with_capacity(text.len());

@@ -22,13 +22,16 @@ mod catalog;
 mod cli;
 mod expand;
 pub mod generated;
+mod guard;
 mod list;
 mod lock;
 mod log;
 #[doc(hidden)]
 pub mod measured;
 mod meta_tools;
+mod narrow;
 mod platform;
+mod policies;
 mod progress;
 mod runner;
 mod search;
@@ -40,10 +43,14 @@ mod transport;
 pub use catalog::Catalog;
 pub use cli::main;
 
-/// Includes the catalog that the crate's build script baked, as `CATALOG`.
+/// Includes the catalog that the crate's build script baked, as `CATALOG`. A crate that bakes several
+/// names the file.
 #[macro_export]
 macro_rules! catalog {
     () => {
-        include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+        $crate::catalog!("catalog.rs");
+    };
+    ($file:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $file));
     };
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use climax_core::pieces::unquoted;
 use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
-use crate::search::{entry, unquoted};
+use crate::search::entry;
 use crate::selection::Selection;
 
 /// The width of a table where there is no terminal.
@@ -112,7 +113,8 @@ fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
     ]
 }
 
-/// `name`, `count:integer=10`, `format:json|text`; brackets around what may be left out.
+/// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
+/// may be left out.
 fn argument(name: &str, property: &Value, is_required: bool) -> String {
     let mut text = name.to_owned();
     let word = |value: &Value| {
@@ -120,9 +122,15 @@ fn argument(name: &str, property: &Value, is_required: bool) -> String {
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
+    let (minimum, maximum) = (property.get("minimum"), property.get("maximum"));
     if let Some(values) = property["enum"].as_array() {
         text += ":";
         text += &values.iter().map(word).collect::<Vec<_>>().join("|");
+    } else if minimum.is_some() || maximum.is_some() {
+        let end = |bound: Option<&Value>| bound.map_or(String::new(), word);
+        let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
+    } else if let Some(pattern) = property["pattern"].as_str() {
+        let _ = write!(text, ":/{pattern}/");
     } else if property["type"] != "string" {
         text += ":";
         text += property["type"].as_str().unwrap_or_default();
@@ -189,5 +197,9 @@ mod tests {
             argument("path", &serde_json::json!({"type": "string"}), true),
             "path"
         );
+        let limited = serde_json::json!({"type": "integer", "minimum": 1, "default": 3});
+        assert_eq!(argument("count", &limited, false), "[count:1..=3]");
+        let pattern = serde_json::json!({"type": "string", "pattern": "^a$"});
+        assert_eq!(argument("path", &pattern, true), "path:/^a$/");
     }
 }

@@ -29,10 +29,10 @@ pub fn command_line(
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find(tool).expect("a tool");
     let arena = Bump::new();
-    let mut reader = Reader::new(arguments, &arena);
+    let mut reader = Reader::new(arguments, &arena, selection.allowed(number));
     let mut argv = Argv::begin("program", selection.text(tool.command));
-    (catalog.call)(tool.cli, number, &mut reader, &mut argv);
-    assert!(reader.into_errors().is_empty() && argv.errors.is_empty());
+    selection.call(number, tool, &mut reader, &mut argv);
+    assert!(reader.finish(argv.errors).is_ok());
     argv.words.len()
 }
 

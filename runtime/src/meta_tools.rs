@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use climax_core::scalar;
 
 use crate::answer::Answer;
+use crate::arguments::Refusal;
 use crate::search::Query;
 
 /// The name of the search tool.
@@ -79,7 +80,7 @@ fn saturated(whole: f64) -> i64 {
 pub(crate) fn target(
     mut arguments: Map<String, Value>,
 ) -> Result<(String, Map<String, Value>), Answer> {
-    let refuse = |reason: String| Err(Answer::refusal(&[reason]));
+    let refuse = |reason: String| Err(Answer::refusal(&Refusal::Arguments(vec![reason])));
     let name = match arguments.remove("tool_name") {
         Some(Value::String(name)) => name,
         None | Some(Value::Null) => {

@@ -12,7 +12,18 @@ mod other;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::*;
 
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::Pid;
+
+/// Opens a directory as a place to be in, which needs no permission to read it where the system can do
+/// without. A relative path counts from another directory.
+pub(crate) fn open_directory(from: impl AsFd, path: &str) -> io::Result<OwnedFd> {
+    let flags = PLACE | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(openat(from, path, flags, Mode::empty())?)
+}
 
 /// A row of the system's table of processes.
 struct Row {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
 use std::mem;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -50,8 +50,12 @@ pub(crate) struct Invocation<'a> {
     pub(crate) env: Vec<&'a str>,
     /// Where, if not here.
     pub(crate) directory: Option<&'a str>,
+    /// This place, if it was opened already.
+    pub(crate) opened: Option<BorrowedFd<'a>>,
     /// What it reads.
     pub(crate) stdin: Option<&'a str>,
+    /// What is to be run if the command does not end by itself: its program and arguments, or nothing.
+    pub(crate) undo: Vec<&'a str>,
     /// How long it may take.
     pub(crate) timeout: Duration,
     /// How many bytes of its output are kept.
@@ -132,6 +136,8 @@ async fn attempt(
         words: invocation.words.iter().map(AsRef::as_ref).collect(),
         env: invocation.env.clone(),
         directory: invocation.directory.unwrap_or_default(),
+        is_opened: invocation.opened.is_some(),
+        undo: invocation.undo.clone(),
     };
     if let Some(problem) = nul_problem(&order) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
@@ -145,6 +151,7 @@ async fn attempt(
     };
     let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
     files.extend(stdin_end.as_ref().map(AsFd::as_fd));
+    files.extend(invocation.opened);
     keeper.order(&order.encode()?, &files).await?;
     let mut running = Running {
         keeper: Some(keeper),

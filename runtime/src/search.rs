@@ -66,22 +66,7 @@ fn results(selection: &Selection, query: &Query) -> String {
     close(json, hits.total, query.limit)
 }
 
-/// JSON out of the string that it stands in.
-pub(crate) fn unquoted(text: &str) -> String {
-    let mut json = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(backslash) = memchr::memchr(b'\\', rest.as_bytes()) {
-        let (before, after) = (&rest[..backslash], &rest[backslash + 1..]);
-        // What follows a backslash is a quote or a backslash, and stands for itself.
-        let (escaped, after) = after.split_at(after.chars().next().map_or(0, char::len_utf8));
-        json += before;
-        json += escaped;
-        rest = after;
-    }
-    json + rest
-}
-
-/// One search result, likewise.
+/// One search result, likewise with a backslash before each quote.
 pub(crate) fn entry(json: &mut String, selection: &Selection, tool: &Tool) {
     json.push_str(r#"{\"tool_name\":"#);
     json.push_str(selection.text(tool.head));
@@ -111,17 +96,4 @@ fn close_after_list(mut json: String, total: usize, limit: usize) -> String {
     }
     json.push('}');
     json
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_comes_out_of_its_string() {
-        for json in ["", r#"{"a":"b\\c\"d\n"}"#, r#""""#, "ä\\\\"] {
-            let value = serde_json::Value::from(json).to_string();
-            assert_eq!(unquoted(&value[1..value.len() - 1]), json);
-        }
-    }
 }

@@ -1,13 +1,26 @@
 //! The part of a catalog that a server offers.
 
+use crate::arguments::{Allowed, Reader};
+use crate::argv::Argv;
 use crate::catalog::{Catalog, Cli, Piece, Tool};
+use crate::narrow::Narrowed;
 
 /// The part of a catalog that a server offers: all of it, or some of its CLIs.
 pub(crate) struct Selection {
     /// What was baked.
     pub(crate) catalog: &'static Catalog,
+    /// What each number meant when the catalog was baked, if it was narrowed since.
+    baked: Option<Numbers>,
     /// The numbers of the CLIs that are offered, in order, or `None` for all.
     chosen: Option<Vec<u32>>,
+}
+
+/// The numbers that tools and CLIs had before others were taken out.
+pub(crate) struct Numbers {
+    /// Of the tools that are left, in order.
+    pub(crate) tools: Vec<u32>,
+    /// Of the CLIs that are left, in order.
+    pub(crate) clis: Vec<u32>,
 }
 
 impl Selection {
@@ -15,6 +28,16 @@ impl Selection {
     pub(crate) fn all(catalog: &'static Catalog) -> Self {
         Self {
             catalog,
+            baked: None,
+            chosen: None,
+        }
+    }
+
+    /// What policies have left.
+    pub(crate) fn narrowed(narrowed: Narrowed) -> Self {
+        Self {
+            catalog: narrowed.catalog,
+            baked: Some(narrowed.numbers),
             chosen: None,
         }
     }
@@ -23,12 +46,10 @@ impl Selection {
     ///
     /// # Errors
     /// The first name that no CLI has.
-    pub(crate) fn named<'n>(
-        catalog: &'static Catalog,
-        names: &'n [String],
-    ) -> Result<Self, &'n str> {
+    pub(crate) fn named(mut self, names: &[String]) -> Result<Self, &String> {
+        let catalog = self.catalog;
         if names.is_empty() {
-            return Ok(Self::all(catalog));
+            return Ok(self);
         }
         let has = |cli: &Cli, name: &str| {
             cli.stem.of(catalog.text) == name || cli.name.of(catalog.text) == name
@@ -42,10 +63,8 @@ impl Selection {
         let chosen = (0..)
             .zip(catalog.clis)
             .filter(|(_, cli)| names.iter().any(|name| has(cli, name)));
-        Ok(Self {
-            catalog,
-            chosen: Some(chosen.map(|(number, _)| number).collect()),
-        })
+        self.chosen = Some(chosen.map(|(number, _)| number).collect());
+        Ok(self)
     }
 
     /// The CLIs that are offered.
@@ -59,13 +78,48 @@ impl Selection {
 
     /// The tool that has a name, and its number, if it is offered.
     pub(crate) fn find(&self, name: &str) -> Option<(u32, &'static Tool)> {
-        let number = (self.catalog.find)(name)?;
+        let mut number = (self.catalog.find)(name)?;
+        if let Some(baked) = &self.baked {
+            number = u32::try_from(baked.tools.binary_search(&number).ok()?).ok()?;
+        }
         let tool = self.catalog.tools.get(number as usize)?;
         let offered = match &self.chosen {
             None => true,
             Some(chosen) => chosen.binary_search(&tool.cli).is_ok(),
         };
         offered.then_some((number, tool))
+    }
+
+    /// Reads a call of the tool that has a number, and writes its command line.
+    pub(crate) fn call<'a>(
+        &self,
+        number: u32,
+        tool: &Tool,
+        reader: &mut Reader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
+        let (cli, number) = match &self.baked {
+            None => (tool.cli, number),
+            Some(baked) => (baked.clis[tool.cli as usize], baked.tools[number as usize]),
+        };
+        (self.catalog.call)(cli, number, reader, argv);
+    }
+
+    /// What policies allow as arguments of the tool that has a number.
+    pub(crate) fn allowed(&self, number: u32) -> Allowed<'static> {
+        let Catalog {
+            limits,
+            text,
+            automata,
+            ..
+        } = *self.catalog;
+        let first = limits.partition_point(|limit| limit.tool < number);
+        let count = limits[first..].partition_point(|limit| limit.tool == number);
+        Allowed {
+            limits: &limits[first..first + count],
+            text,
+            automata,
+        }
     }
 
     /// The tools of a CLI.

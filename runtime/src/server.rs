@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use climax_core::pieces::unquoted;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
@@ -23,7 +24,7 @@ use crate::catalog::Risk;
 use crate::list::counted;
 use crate::meta_tools;
 use crate::progress::Progress;
-use crate::search::{search, unquoted};
+use crate::search::search;
 use crate::selection::Selection;
 
 /// How often a client that wants to know hears of a call.

@@ -446,8 +446,24 @@ pub fn path_with(program: &str) -> std::ffi::OsString {
 /// Cargo tells only test files where the binaries are, hence a macro.
 #[macro_export]
 macro_rules! fixtures {
-    ($($argument:expr),*) => {{
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fixtures"));
+    ($($argument:expr),*) => {
+        $crate::server!(env!("CARGO_BIN_EXE_fixtures") $(, $argument)*)
+    };
+}
+
+/// The command that starts the server of the fixtures that has a policy baked in.
+#[macro_export]
+macro_rules! guarded {
+    ($($argument:expr),*) => {
+        $crate::server!(env!("CARGO_BIN_EXE_guarded") $(, $argument)*)
+    };
+}
+
+/// The command that starts a server.
+#[macro_export]
+macro_rules! server {
+    ($program:expr $(, $argument:expr)*) => {{
+        let mut command = std::process::Command::new($program);
         command
             .env("PATH", $crate::path_with(env!("CARGO_BIN_EXE_argdump")))
             .env("ARGDUMP", env!("CARGO_BIN_EXE_argdump"))

@@ -4,11 +4,12 @@ use climax_core::scalar;
 use climax_core::scalar::Number;
 
 use super::no_nul;
-use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Arg, GlobalArg, Kind, Place, Scalar};
-use crate::written::{self, At};
-use crate::yaml::{Node, OldReading, Value};
+use crate::written;
+use climax_input::code::Code;
+use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::fields::At;
+use climax_input::yaml::{Node, OldReading, Value};
 
 pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> Vec<Arg> {
     let mut seen: Vec<(String, Span)> = Vec::new();
@@ -110,6 +111,7 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
         default,
         choices,
         place,
+        limit: None,
     })
 }
 

@@ -2,7 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, Words, phf,
+        Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader,
+        Risk, Surroundings, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
@@ -15,6 +16,17 @@ mod baked {
         },
         clis: &CLIS,
         tools: &TOOLS,
+        limits: &LIMITS,
+        automata: AUTOMATA,
+        surroundings: Surroundings {
+            container: None,
+            env: Env {
+                is_minimal: false,
+                allow: &[],
+                deny: &[],
+            },
+            roots: &[],
+        },
         find,
         call,
     };
@@ -213,6 +225,8 @@ mod baked {
             risk: None,
         },
     ];
+    static LIMITS: [Limit; 0] = [];
+    static AUTOMATA: &[u8] = b"";
     static TEXT: &str = concat!(
         "every_kind", "every-kind", "every-kind", "testing", "show", "A=1\0B=x=y",
         r#"{\"name\":\"every-kind\",\"description\":\"One argument of each kind\",\"tool_count\":"#,

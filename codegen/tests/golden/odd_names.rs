@@ -2,7 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, PhfBorrow, Piece, Reader, Risk, Tool, Words, phf,
+        Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader,
+        Risk, Surroundings, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
@@ -15,6 +16,17 @@ mod baked {
         },
         clis: &CLIS,
         tools: &TOOLS,
+        limits: &LIMITS,
+        automata: AUTOMATA,
+        surroundings: Surroundings {
+            container: None,
+            env: Env {
+                is_minimal: false,
+                allow: &[],
+                deny: &[],
+            },
+            roots: &[],
+        },
         find,
         call,
     };
@@ -277,6 +289,8 @@ mod baked {
             risk: None,
         },
     ];
+    static LIMITS: [Limit; 0] = [];
+    static AUTOMATA: &[u8] = b"";
     static TEXT: &str = concat!(
         "odd_names", "phf", "phf", "test", "odd",
         r#"{\"name\":\"phf\",\"description\":\"\",\"tool_count\":"#,

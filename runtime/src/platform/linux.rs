@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::event::PollFlags;
+use rustix::fs::OFlags;
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
@@ -14,6 +15,9 @@ use super::{Row, descendants_of};
 
 /// The other end of a stream was closed, or half of it.
 pub(crate) const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
+
+/// How a directory is opened that is only a place.
+pub(crate) const PLACE: OFlags = OFlags::PATH;
 
 /// Files that are received are not passed on to commands.
 pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;

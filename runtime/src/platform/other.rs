@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::event::PollFlags;
+use rustix::fs::OFlags;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, getpid};
@@ -15,6 +16,9 @@ use super::{Row, descendants_of};
 
 /// The other end of a stream was closed.
 pub(crate) const CLOSED: PollFlags = PollFlags::HUP;
+
+/// How a directory is opened that is only a place.
+pub(crate) const PLACE: OFlags = OFlags::RDONLY;
 
 /// None that would help.
 pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
@@ -86,5 +90,6 @@ mod tests {
         adopt_orphans().expect("nothing to do");
         assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
         assert_eq!(CLOSED, PollFlags::HUP);
+        assert_eq!(PLACE, OFlags::RDONLY);
     }
 }

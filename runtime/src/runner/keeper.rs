@@ -6,18 +6,19 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::CWD;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group, test_kill_process,
-    test_kill_process_group, wait,
+    Pid, Signal, WaitOptions, fchdir, getpgid, getsid, kill_process, kill_process_group,
+    test_kill_process, test_kill_process_group, wait,
 };
 
 use super::wire::{Order, Report};
@@ -31,6 +32,9 @@ const A_MOMENT: Duration = Duration::from_millis(5);
 
 /// How long to wait between two looks for processes that were born while others were killed.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long undoing may take.
+const UNDO_TIME: Duration = Duration::from_secs(20);
 
 /// When to give up on a process that cannot be killed, because it is stuck in the system.
 const GIVE_UP: Duration = Duration::from_secs(5);
@@ -75,16 +79,17 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
     let signals = signals()?;
     let nothing = File::open("/dev/null")?;
-    while let Some((order, files)) = line.next_order()? {
+    while let Some((order, mut files)) = line.next_order()? {
+        let directory = order.is_opened.then(|| files.pop()).flatten();
         let mut command = command(&order, files, nothing.try_clone()?);
-        let leader = match command.spawn() {
+        let leader = match spawn_in(directory, &mut command) {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
                 line.report(Report::Failed(error.raw_os_error().unwrap_or_default()));
                 continue;
             }
         };
-        if !attend(line, &signals, leader, command) {
+        if !attend(line, &signals, leader, command, &order) {
             break;
         }
     }
@@ -103,18 +108,39 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>, nothing: File) -> Command
         .stderr(next())
         .stdin(next())
         .process_group(0);
-    if !order.directory.is_empty() {
+    if !order.directory.is_empty() && !order.is_opened {
         command.current_dir(&order.directory);
     }
     command
 }
 
+/// Spawns a command in a directory that was opened, or here. This process has one thread, so it can go
+/// there itself.
+fn spawn_in(directory: Option<OwnedFd>, command: &mut Command) -> io::Result<Child> {
+    let Some(directory) = directory else {
+        return command.spawn();
+    };
+    let here = platform::open_directory(CWD, ".")?;
+    fchdir(directory)?;
+    let child = command.spawn();
+    fchdir(here)?;
+    child
+}
+
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
-fn attend(line: &Line, signals: &Signals, leader: Pid, command: Command) -> bool {
+fn attend(
+    line: &Line,
+    signals: &Signals,
+    leader: Pid,
+    command: Command,
+    order: &Order<String>,
+) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
     let ended = tree.wait_for_leader(&line.leash, signals).unwrap_or(None);
+    let was_killed = ended.is_none_or(|status| ExitStatus::from_raw(status).code().is_none());
     if let Some(status) = ended
+        && (!was_killed || order.undo.is_empty())
         && !tree.has_children()
         && !tree.has_group()
     {
@@ -127,6 +153,9 @@ fn attend(line: &Line, signals: &Signals, leader: Pid, command: Command) -> bool
     drop(command);
     let is_clean = false;
     let status = ended.unwrap_or_else(|| tree.end(Scope::Everything));
+    if was_killed {
+        undo(order);
+    }
     line.report(Report::Ended { status, is_clean });
     if ended.is_some() {
         // The answer does not wait for this.
@@ -137,6 +166,29 @@ fn attend(line: &Line, signals: &Signals, leader: Pid, command: Command) -> bool
         });
     }
     is_clean
+}
+
+/// Undoes what a command did elsewhere, such as starting a container.
+fn undo(order: &Order<String>) {
+    let mut words = order.undo.iter();
+    let Some(program) = words.next() else { return };
+    let spawned = Command::new(program)
+        .args(words)
+        .envs(order.env.iter().filter_map(|pair| pair.split_once('=')))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = spawned else { return };
+    let start = Instant::now();
+    while let Ok(None) = child.try_wait() {
+        if start.elapsed() >= UNDO_TIME {
+            let _ = child.kill();
+            let _ = child.wait();
+            return;
+        }
+        thread::sleep(A_MOMENT);
+    }
 }
 
 /// What a keeper hears by signals.

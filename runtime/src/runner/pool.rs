@@ -46,6 +46,8 @@ const LAST_MOMENT: Duration = Duration::from_millis(600);
 pub(crate) struct Keepers {
     /// How many calls may run at the same time.
     most: usize,
+    /// Whether commands get a variable, by its name.
+    passes: Box<dyn Fn(&str) -> bool + Send + Sync>,
     nursery: Mutex<Option<Nursery>>,
     idle: Arc<Idle>,
 }
@@ -97,9 +99,10 @@ struct Nursery {
 
 impl Keepers {
     /// None yet: they come with the first call.
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize, passes: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self {
             most,
+            passes: Box::new(passes),
             nursery: Mutex::default(),
             idle: Arc::default(),
         }
@@ -154,10 +157,8 @@ impl Keepers {
         }
         command.arg(nursery::ARGUMENT).args(self.raise_open_files());
         for (name, _) in env::vars_os() {
-            if name
-                .as_encoded_bytes()
-                .starts_with(OWN_VARIABLES.as_bytes())
-            {
+            let text = name.to_string_lossy();
+            if text.starts_with(OWN_VARIABLES) || !(self.passes)(&text) {
                 command.env_remove(name);
             }
         }

@@ -12,11 +12,11 @@ use rustix::net::{
 
 use crate::platform;
 
-/// Standard input, output and error.
-const MOST_FILES: usize = 3;
+/// Standard input, output and error, and a directory.
+const MOST_FILES: usize = 4;
 
 /// A command that a keeper is to run. The files that come with it are its output, its complaints,
-/// and its input if it has one.
+/// its input if it has one, and its directory if that was opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order<W> {
     /// The program and its arguments.
@@ -25,7 +25,14 @@ pub(super) struct Order<W> {
     pub(super) env: Vec<W>,
     /// Where it runs; empty means here.
     pub(super) directory: W,
+    /// Whether this directory comes as a file.
+    pub(super) is_opened: bool,
+    /// What to run if it does not end by itself.
+    pub(super) undo: Vec<W>,
 }
+
+/// Stands in an order whose directory comes as a file.
+const OPENED: &str = "opened";
 
 /// What comes before an order: its length.
 const HEADER: usize = 4;
@@ -42,8 +49,12 @@ impl<W: AsRef<str>> Order<W> {
             bytes.push(0);
         };
         push(self.directory.as_ref());
+        push(if self.is_opened { OPENED } else { "" });
         self.env.iter().for_each(|pair| push(pair.as_ref()));
         // No variable is the empty text, so this is where they end.
+        push("");
+        self.undo.iter().for_each(|word| push(word.as_ref()));
+        // Nor is one of these words.
         push("");
         self.words.iter().for_each(|word| push(word.as_ref()));
         let length = u32::try_from(bytes.len() - HEADER).map_err(io::Error::other)?;
@@ -73,11 +84,15 @@ impl Order<String> {
         let text = String::from_utf8(body).map_err(io::Error::other)?;
         let mut parts = text.split_terminator('\0').map(str::to_owned);
         let directory = parts.next().unwrap_or_default();
-        let env = parts.by_ref().take_while(|pair| !pair.is_empty()).collect();
+        let is_opened = parts.next().is_some_and(|mark| mark == OPENED);
+        let mut list = || parts.by_ref().take_while(|text| !text.is_empty()).collect();
+        let (env, undo) = (list(), list());
         let order = Self {
             words: parts.collect(),
             env,
             directory,
+            is_opened,
+            undo,
         };
         Ok(Some((order, files)))
     }
@@ -177,6 +192,8 @@ mod tests {
             words: vec!["program", "", "ä\nb", ""],
             env: vec!["A=1", "B="],
             directory: "/tmp",
+            is_opened: true,
+            undo: vec!["docker", "rm"],
         };
         let bytes = order.encode().expect("short enough");
         let (mut reader, writer) = io::pipe().expect("a pipe");
@@ -186,6 +203,8 @@ mod tests {
         assert_eq!(received.words, order.words);
         assert_eq!(received.env, order.env);
         assert_eq!(received.directory, order.directory);
+        assert_eq!(received.is_opened, order.is_opened);
+        assert_eq!(received.undo, order.undo);
         let [file] = <[OwnedFd; 1]>::try_from(files).expect("one file");
         io::PipeWriter::from(file).write_all(b"x").expect("written");
         let mut text = String::new();
@@ -202,6 +221,8 @@ mod tests {
             words: vec![word.as_str()],
             env: vec![],
             directory: "",
+            is_opened: false,
+            undo: vec![],
         };
         let bytes = order.encode().expect("short enough");
         let keeper = thread::spawn(move || Order::receive(&theirs).expect("received"));

@@ -1,6 +1,6 @@
 //! Query -> tools.
 
-use climax_core::places::{IN_NAME, IS_NAME, RANGE, SHIFT};
+use climax_core::index::{IN_NAME, IS_NAME, RANGE, SHIFT};
 use climax_core::words::{fold, is_filler, words};
 use memchr::memmem::Finder;
 

@@ -1,4 +1,4 @@
-//! Turns a config's text into a tree of YAML nodes that know their place.
+//! Turns a file's text into a tree of YAML nodes that know their place.
 
 use std::fmt;
 
@@ -145,7 +145,7 @@ fn syntax_error(number: usize, source: &Source, error: &serde_saphyr::Error) -> 
         Error::MultipleDocuments { .. } => Diagnostic::new(
             Code::SeveralDocuments,
             span,
-            "a config is one YAML document, and here a second begins",
+            "a file is one YAML document, and here a second begins",
         )
         .help("move it into a file of its own"),
         Error::AliasReplayLimitExceeded { .. }

@@ -1,4 +1,4 @@
-//! The codes of messages about configs, and what `explain` says about each.
+//! The codes of messages about configs and policies, and what `explain` says about each.
 
 use crate::diagnostic::Severity;
 
@@ -37,6 +37,21 @@ pub enum Code {
     SeveralPlaces = 39,
     SecondPlace = 40,
     PlaceNeedsString = 41,
+    UnknownTool = 50,
+    UnknownArgument = 51,
+    BadPattern = 52,
+    BoundOfText = 53,
+    EmptyRange = 54,
+    DefaultNotAllowed = 55,
+    NoValueLeft = 56,
+    NoToolLeft = 57,
+    Approval = 58,
+    BadContainer = 59,
+    NoContainer = 60,
+    IdleAllow = 61,
+    BadRoot = 62,
+    UnsetVariable = 63,
+    SecondContainer = 64,
     RequiredDefault = 100,
     ZeroTimeout = 101,
     LongDescription = 102,
@@ -45,6 +60,8 @@ pub enum Code {
     NoCategory = 105,
     IdleGlobalArgument = 106,
     ShellSyntax = 107,
+    IgnoredTool = 108,
+    NoApproval = 109,
 }
 
 impl Code {
@@ -292,6 +309,102 @@ The working directory and standard input are text: an argument with `cwd` or `st
 string.",
     ),
     (
+        Code::UnknownTool,
+        "\
+The policy names a tool that is not there. Under `default: enabled` the tool that was meant would go
+on without limits; under `default: disabled` it would not be there. Correct the name, or remove the
+entry.",
+    ),
+    (
+        Code::UnknownArgument,
+        "\
+The policy limits an argument that the tool does not have, so that the one that was meant would take
+any value.",
+    ),
+    (
+        Code::BadPattern,
+        "\
+A pattern is a regular expression as in Python's `re`, and has to match a value in full. What would
+need more time the longer a value gets, and more than its length accounts for, is not supported:
+look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), backreferences (`\\1`, `(?P=name)`), conditions and
+possessive repetitions. Neither are the flags `a`, `L` and `x`, and what Python and others read
+differently.
+
+    pattern: \"(?!main$).*\"            # wrong: look-ahead
+    pattern: \"feature/[a-z0-9-]+\"      # right: say what is allowed",
+    ),
+    (
+        Code::BoundOfText,
+        "\
+`min` and `max` are for arguments of the type integer or number, and are finite numbers. For a
+string, use `pattern`; or give the argument its right type in the config.",
+    ),
+    (
+        Code::EmptyRange,
+        "\
+`min` is above `max`, so that no value is allowed. Both ends belong to the range.",
+    ),
+    (
+        Code::DefaultNotAllowed,
+        "\
+The argument has a default that breaks the limit, so that a call without the argument would do what
+a call with it may not. Widen the limit, or change the default in the config.",
+    ),
+    (
+        Code::NoValueLeft,
+        "\
+The argument is a boolean or has an `enum`, and the limit allows none of its values. A boolean's
+values are `true` and `false`, in lower case.",
+    ),
+    (
+        Code::NoToolLeft,
+        "\
+Nothing is left that an agent could use: the policy allows no tool, or several policies have no tool
+in common.",
+    ),
+    (
+        Code::Approval,
+        "\
+The policy asks for a person's approval before certain tools run. This version cannot ask, and does
+not run them without: it refuses the policy. Say `approval: {global: none}` and `false` for the
+tools that may run without approval, and remove the others from the policy.",
+    ),
+    (
+        Code::BadContainer,
+        "\
+A docker executor needs an `image`, and image, volumes, network and working_dir are handed to
+`docker run` as they are: none is empty or begins with a dash, which would make it an option.",
+    ),
+    (
+        Code::NoContainer,
+        "\
+Image, volumes, network and working_dir of an executor are for containers, and the executor is
+`local`, so that commands would run without one. Add `type: docker`, or remove them.",
+    ),
+    (
+        Code::IdleAllow,
+        "\
+`env.allow` names variables that commands get besides the usual ones. Without `inherit: minimal`
+they get all, so that it would limit nothing.",
+    ),
+    (
+        Code::BadRoot,
+        "\
+`roots` names directories that exist when the server starts. A call's working directory is in one of
+them. `~` and variables are expanded.",
+    ),
+    (
+        Code::UnsetVariable,
+        "\
+A volume or root of the policy has a variable in it that is not set where the server starts. With
+nothing in its place it would mean another directory, so the server does not start.",
+    ),
+    (
+        Code::SecondContainer,
+        "\
+Several policies hold at once, and two of them name different containers. A command runs in one.",
+    ),
+    (
         Code::RequiredDefault,
         "\
 A required argument is always given, so its default is never used. Remove `required` if calls may
@@ -342,6 +455,19 @@ Commands run without a shell: `command` is split at white space, and a `flag` is
 pipes, redirections and the like are not understood but handed to the program as they are. Leave out
 quotes; for a pipe, write a script and describe that. Two words of which the second is fixed are no
 flag: put them into the tool's `command`.",
+    ),
+    (
+        Code::IgnoredTool,
+        "\
+The policy names a tool that this server does not have. It grants nothing and is left out: a policy
+may be meant for several servers. Correct the name if it is a typo.",
+    ),
+    (
+        Code::NoApproval,
+        "\
+The policy allows tools that change or destroy something (`risk: write` or `destructive`) and says
+nothing about approval. CLImax for Python asks a person before each of their calls; this version
+does not. Say `approval: {global: none}` if that is meant.",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Turns the paths that a build names into config files, read and in a fixed order.
+//! Turns paths into files that were read, configs in a fixed order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 
-/// One config file.
+/// A config or a policy.
 pub struct Source {
     /// The path as messages show it.
     pub path: String,
@@ -18,13 +18,43 @@ pub struct Source {
     pub text: String,
 }
 
+/// The files of a build.
+pub struct Sources {
+    /// All of them: the configs, and after them a policy if there is one.
+    pub all: Vec<Source>,
+    /// How many configs there are.
+    pub configs: usize,
+}
+
+impl Sources {
+    /// The policy, if there is one.
+    #[must_use]
+    pub fn policy(&self) -> Option<&Source> {
+        self.all.get(self.configs)
+    }
+}
+
+impl From<Vec<Source>> for Sources {
+    /// Configs without a policy.
+    fn from(configs: Vec<Source>) -> Self {
+        Self {
+            configs: configs.len(),
+            all: configs,
+        }
+    }
+}
+
 /// Reads every config that the paths name, files and all `*.yaml` and `*.yml` in folders, sorted by
-/// file name. Relative paths count from `root`.
+/// file name, and the policy. Relative paths count from `root`.
 ///
 /// # Errors
 /// One message for each path that is missing, empty or unreadable.
-pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnostic>> {
-    let mut sources = Vec::new();
+pub fn read(
+    root: &Path,
+    paths: &[PathBuf],
+    policy: Option<&Path>,
+) -> Result<Sources, Vec<Diagnostic>> {
+    let mut configs = Vec::new();
     let mut errors = Vec::new();
     if paths.is_empty() {
         errors.push(
@@ -37,7 +67,7 @@ pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnosti
             Ok(files) => {
                 for file in files {
                     match read_file(root, &file) {
-                        Ok(source) => sources.push(source),
+                        Ok(source) => configs.push(source),
                         Err(error) => errors.push(error),
                     }
                 }
@@ -46,7 +76,13 @@ pub fn read(root: &Path, paths: &[PathBuf]) -> Result<Vec<Source>, Vec<Diagnosti
         }
     }
     // Whatever the paths: by name. Those of the same name stay in the order given.
-    sources.sort_by(|one, other| one.file_name.cmp(&other.file_name));
+    configs.sort_by(|one, other| one.file_name.cmp(&other.file_name));
+    let mut sources = Sources::from(configs);
+    match policy.map(|policy| read_file(root, policy)) {
+        Some(Ok(policy)) => sources.all.push(policy),
+        Some(Err(error)) => errors.push(error),
+        None => {}
+    }
     if errors.is_empty() {
         Ok(sources)
     } else {
@@ -99,10 +135,20 @@ fn counted_from(root: &Path) -> String {
     format!("relative paths count from `{}`", root.display())
 }
 
-fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
+/// Reads one file. A relative path counts from `root`.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
     let shown = path.display().to_string();
     let bytes = fs::read(root.join(path)).map_err(|error| {
-        Diagnostic::general(Code::Unreadable, format!("cannot read `{shown}`: {error}"))
+        let message = format!("cannot read `{shown}`: {error}");
+        let diagnostic = Diagnostic::general(Code::Unreadable, message);
+        if path.is_absolute() {
+            diagnostic.help("name a file that can be read")
+        } else {
+            diagnostic.help(counted_from(root))
+        }
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         Diagnostic::general(

@@ -1,11 +1,32 @@
 //! The words of all tools, and in which tools each is: what a search for a word looks into.
+//!
+//! Where a word is, is told by a number for each tool that has it: the tool's own times eight, plus
+//! the marks below.
 
 use std::collections::BTreeMap;
 
-use climax_core::places::{IN_NAME, IS_NAME, RANGE, SHIFT};
-use climax_core::words::words;
+use crate::words::words;
 
-use crate::layout::{Layout, count};
+/// The word is in the tool's name.
+pub const IN_NAME: u32 = 1;
+/// The word is the tool's name.
+pub const IS_NAME: u32 = 2;
+/// It is so for several tools in a row; the number of the first that is not one of them follows.
+pub const RANGE: u32 = 4;
+/// How far the tool's number is shifted to make room for the marks.
+pub const SHIFT: u32 = 3;
+
+/// The index. Numbers in it are of four bytes, the lowest first.
+#[derive(Default)]
+pub struct Index {
+    /// Each word once, sorted, one a line.
+    pub text: String,
+    /// Two numbers for each word, and for the end: where it begins in the text, and where its
+    /// places begin.
+    pub rows: Vec<u8>,
+    /// Where each word is.
+    pub places: Vec<u8>,
+}
 
 /// Tools in a row that have a word, and the marks that it has there.
 #[derive(Clone, Copy)]
@@ -15,24 +36,17 @@ struct Place {
     marks: u32,
 }
 
-/// The index, as the binary holds it. See the runtime's `Words` for each field's meaning.
-#[expect(missing_docs, reason = "the runtime documents them")]
-pub struct Index {
-    pub text: String,
-    pub rows: Vec<u8>,
-    pub places: Vec<u8>,
-}
-
-/// Indexes what is searched in.
+/// Indexes what is searched in: for each tool a folded line, and how long the name is with which the
+/// line begins.
+///
+/// # Panics
+/// The lines have 4 GiB.
 #[must_use]
-pub fn index(layout: &Layout) -> Index {
-    let haystack = layout.haystack.parts.concat();
+pub fn index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> Index {
     let mut places_of: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
-    for (number, tool) in (0..).zip(&layout.tools) {
-        let start = tool.haystack.at as usize;
-        let line = &haystack[start..start + tool.haystack.len as usize];
+    for (number, (line, name_length)) in (0..).zip(lines) {
         // A tool's name is ASCII, so folding keeps its length.
-        let (name, rest) = line.split_at(tool.name.len as usize);
+        let (name, rest) = line.split_at(name_length);
         let mut marks_of: BTreeMap<&str, u32> = words(rest).map(|word| (word, 0)).collect();
         for word in words(name) {
             let is_name = if word == name { IS_NAME } else { 0 };
@@ -42,11 +56,7 @@ pub fn index(layout: &Layout) -> Index {
             add(places_of.entry(word).or_default(), number, marks);
         }
     }
-    let mut index = Index {
-        text: String::new(),
-        rows: Vec::new(),
-        places: Vec::new(),
-    };
+    let mut index = Index::default();
     for (word, places) in places_of {
         index.end_row();
         index.text += word;
@@ -84,8 +94,9 @@ impl Index {
 
     /// Where the next row begins, and the one before ends.
     fn end_row(&mut self) {
-        self.rows.extend(count(self.text.len()).to_le_bytes());
-        self.rows
-            .extend(count(self.places.len() / size_of::<u32>()).to_le_bytes());
+        for position in [self.text.len(), self.places.len() / size_of::<u32>()] {
+            let position = u32::try_from(position).expect("less than 4 GiB of words");
+            self.rows.extend(position.to_le_bytes());
+        }
     }
 }

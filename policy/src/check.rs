@@ -1,0 +1,465 @@
+//! Turns a policy as written into rules, held against the tools that there are. Whatever could leave
+//! a tool less guarded than its author thinks is an error.
+
+use climax_core::risk::Risk;
+use climax_core::scalar::{Kind, Number};
+use climax_input::code::Code;
+use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::fields::{At, closest};
+use serde_json::Value;
+
+use crate::limit::{Limit, number};
+use crate::pattern::Pattern;
+use crate::rules::{Container, Env, Policy, Surroundings, Tool};
+use crate::written::{self, ExecutorKind, Inherit, Level, Unnamed};
+
+/// When a policy is held against tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// All tools are known.
+    Build,
+    /// The policy may be meant for several servers with different tools.
+    Start,
+}
+
+/// The tools that a policy is held against.
+pub struct Known<'k> {
+    /// Their names, and what a call may do.
+    pub tools: Vec<(&'k str, Option<Risk>)>,
+    /// The arguments of the tool that has a name.
+    pub arguments: &'k dyn Fn(&str) -> Vec<Argument>,
+}
+
+impl Known<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|(known, _)| *known == name)
+    }
+
+    fn help(&self, name: &str) -> String {
+        let names: Vec<&str> = self.tools.iter().map(|(name, _)| *name).collect();
+        match closest(name, &names) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => "`climax list` shows the tools that there are".to_owned(),
+        }
+    }
+}
+
+/// What a policy needs to know of an argument.
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Kind,
+    /// What an absent one is taken for.
+    pub default: Option<Value>,
+    /// The only values it may have, if there are some.
+    pub choices: Vec<Value>,
+}
+
+/// The arguments that an input schema tells of.
+#[must_use]
+pub fn arguments(schema: &str) -> Vec<Argument> {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let properties = schema["properties"].as_object();
+    let argument = |(name, property): (&String, &Value)| Argument {
+        name: name.clone(),
+        kind: match property["type"].as_str() {
+            Some("integer") => Kind::Integer,
+            Some("number") => Kind::Number,
+            Some("boolean") => Kind::Boolean,
+            _ => Kind::String,
+        },
+        default: property.get("default").cloned(),
+        choices: property["enum"].as_array().cloned().unwrap_or_default(),
+    };
+    properties.into_iter().flatten().map(argument).collect()
+}
+
+/// Checks a policy.
+pub fn check(
+    written: written::Policy,
+    known: &Known<'_>,
+    moment: Moment,
+    report: &mut Vec<Diagnostic>,
+) -> Policy {
+    // What could not be read would be missed below.
+    let is_complete = report.is_empty();
+    let unnamed = written
+        .default
+        .as_ref()
+        .map_or(Unnamed::default(), |default| default.value);
+    let code = match (moment, unnamed) {
+        (Moment::Start, Unnamed::Disabled) => Code::IgnoredTool,
+        _ => Code::UnknownTool,
+    };
+    let approved = written.approval.iter().flat_map(|approval| &approval.tools);
+    let names = written.tools.iter().map(|(name, _)| name);
+    for name in names.chain(approved.map(|(name, _)| name)) {
+        if !known.has(&name.value) {
+            let message = format!("there is no tool `{}`", name.value);
+            let help = known.help(&name.value);
+            report.push(Diagnostic::new(code, name.span, message).help(help));
+        }
+    }
+    approvals(&written, unnamed, known, report);
+    let surroundings = Surroundings {
+        container: written
+            .executor
+            .filter(|_| is_complete)
+            .and_then(|executor| container(executor, report)),
+        env: written.env.map(|it| env(it, report)).unwrap_or_default(),
+        roots: roots(written.roots, report),
+    };
+    let tools = written
+        .tools
+        .into_iter()
+        .filter(|(name, _)| known.has(&name.value))
+        .map(|(name, written)| {
+            let tool = tool(written, &(known.arguments)(&name.value), report);
+            (name.value, tool)
+        })
+        .collect();
+    let policy = Policy {
+        unnamed,
+        tools,
+        surroundings,
+    };
+    if is_complete && policy.tools.is_empty() && unnamed == Unnamed::Disabled {
+        report.push(
+            Diagnostic::new(Code::NoToolLeft, written.span, "this policy allows no tool")
+                .help("name the allowed ones under `tools`, or say `default: enabled`"),
+        );
+    }
+    policy
+}
+
+fn tool(written: written::Tool, arguments: &[Argument], report: &mut Vec<Diagnostic>) -> Tool {
+    if let Some(description) = &written.description
+        && description.value.trim().is_empty()
+    {
+        report.push(
+            Diagnostic::new(
+                Code::EmptyDescription,
+                description.span,
+                "the description is empty",
+            )
+            .help("say what the tool does, or remove the line to keep the config's"),
+        );
+    }
+    let mut limits = Vec::new();
+    for (name, written) in written.args {
+        let argument = arguments.iter().find(|it| it.name == name.value);
+        let Some(argument) = argument else {
+            let names: Vec<&str> = arguments.iter().map(|it| it.name.as_str()).collect();
+            let message = format!("the tool has no argument `{}`", name.value);
+            let help = match closest(&name.value, &names) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None if names.is_empty() => "it has none at all: remove `args`".to_owned(),
+                None => format!("it has: {}", names.join(", ")),
+            };
+            report.push(Diagnostic::new(Code::UnknownArgument, name.span, message).help(help));
+            continue;
+        };
+        if let Some(limit) = limit(written, &name, argument, report) {
+            limits.push((name.value, limit));
+        }
+    }
+    Tool {
+        description: written.description.map(|text| text.value),
+        limits: limits.into_iter().collect(),
+    }
+}
+
+fn limit(
+    written: written::Limit,
+    name: &At<String>,
+    argument: &Argument,
+    report: &mut Vec<Diagnostic>,
+) -> Option<Limit> {
+    let before = report.len();
+    let is_number = matches!(argument.kind, Kind::Integer | Kind::Number);
+    for (bound, key) in [(&written.min, "min"), (&written.max, "max")] {
+        let Some(bound) = bound else { continue };
+        if !is_number {
+            let message = format!(
+                "`{key}` is for numbers, and `{}` is a {}",
+                name.value,
+                argument.kind.name()
+            );
+            report.push(
+                Diagnostic::new(Code::BoundOfText, bound.span, message)
+                    .help("use `pattern`, or change the argument's type in the config"),
+            );
+        } else if !bound.value.float().is_finite() {
+            report.push(
+                Diagnostic::new(Code::BoundOfText, bound.span, "this is no number")
+                    .help("give a finite one, or remove the line"),
+            );
+        }
+    }
+    if let (Some(min), Some(max)) = (&written.min, &written.max)
+        && min.value.compare(max.value) == Some(std::cmp::Ordering::Greater)
+    {
+        report.push(
+            Diagnostic::new(Code::EmptyRange, min.span, "`min` is above `max`")
+                .related(max.span, "the other end")
+                .help("exchange the two"),
+        );
+    }
+    let mut limit = Limit {
+        pattern: None,
+        min: written.min.map(|min| min.value),
+        max: written.max.map(|max| max.value),
+    };
+    let mut span = name.span;
+    if let Some(pattern) = written.pattern {
+        span = pattern.span;
+        match Pattern::parse(&pattern.value) {
+            Ok(parsed) => limit.pattern = Some(parsed),
+            Err(problem) => report.push(
+                Diagnostic::new(Code::BadPattern, pattern.span, problem.message).help(problem.help),
+            ),
+        }
+    }
+    if report.len() > before {
+        return None;
+    }
+    values(&limit, span, argument, report);
+    Some(limit)
+}
+
+/// What is given in the config must be possible under the limit.
+fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagnostic>) {
+    let name = &argument.name;
+    let is_allowed = |value: &Value| {
+        let (text, number) = word(value, argument.kind);
+        let mut errors = Vec::new();
+        limit.bounds().check(name, &text, number, &mut errors);
+        errors.is_empty()
+    };
+    if let Some(default) = &argument.default
+        && !is_allowed(default)
+    {
+        let (text, _) = word(default, argument.kind);
+        let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
+        report.push(
+            Diagnostic::new(Code::DefaultNotAllowed, span, message)
+                .help("widen the limit, or change the default in the config"),
+        );
+    }
+    let booleans = [Value::Bool(true), Value::Bool(false)];
+    let values = match argument.kind {
+        Kind::Boolean => &booleans[..],
+        _ => &argument.choices,
+    };
+    if !values.is_empty() && !values.iter().any(is_allowed) {
+        let words: Vec<String> = values
+            .iter()
+            .map(|value| word(value, argument.kind).0)
+            .collect();
+        let message = format!("no value of `{name}` is allowed by this limit");
+        report.push(
+            Diagnostic::new(Code::NoValueLeft, span, message)
+                .help(format!("its values are: {}", words.join(", "))),
+        );
+    }
+}
+
+/// A value of a schema as a word of a command line, and as a number if it is one.
+fn word(value: &Value, kind: Kind) -> (String, Option<Number>) {
+    let number = match kind {
+        Kind::Integer | Kind::Number => number(value),
+        Kind::String | Kind::Boolean => None,
+    };
+    let text = match (number, value) {
+        (Some(number), _) => number.to_string(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    };
+    (text, number)
+}
+
+/// What asks for approval is refused, because nothing would ask.
+fn approvals(
+    written: &written::Policy,
+    unnamed: Unnamed,
+    known: &Known<'_>,
+    report: &mut Vec<Diagnostic>,
+) {
+    let refused = |span, message: String, help: &str| {
+        Diagnostic::new(Code::Approval, span, message).help(help)
+    };
+    let mut settled: Vec<&str> = Vec::new();
+    let asked = written.tools.iter().filter_map(|(name, tool)| {
+        let asked = tool.require_approval.as_ref()?;
+        Some((name, asked))
+    });
+    let approval = written.approval.as_ref();
+    let listed = approval.iter().flat_map(|approval| &approval.tools);
+    for (name, is_asked) in asked.chain(listed.map(|(name, is_asked)| (name, is_asked))) {
+        // The tool's own entry counts before the one under `approval`.
+        if settled.contains(&name.value.as_str()) {
+            continue;
+        }
+        settled.push(&name.value);
+        if is_asked.value {
+            let message = format!(
+                "`{}` is to run only with approval, and this version cannot ask for it",
+                name.value
+            );
+            let help = "remove the tool from the policy, or say `false`";
+            report.push(refused(is_asked.span, message, help));
+        }
+    }
+    let level = match approval {
+        Some(approval) => approval
+            .global
+            .as_ref()
+            .map_or(Level::Write, |global| global.value),
+        None => Level::Write,
+    };
+    let is_covered = |risk: Option<Risk>| match level {
+        Level::None => false,
+        Level::Destructive => risk == Some(Risk::Destructive),
+        Level::Write => risk >= Some(Risk::Write),
+        Level::All => true,
+    };
+    let is_allowed = |name: &str| {
+        unnamed == Unnamed::Enabled || written.tools.iter().any(|(it, _)| it.value == name)
+    };
+    let covered: Vec<&str> = known
+        .tools
+        .iter()
+        .filter(|(name, risk)| is_covered(*risk) && is_allowed(name) && !settled.contains(name))
+        .map(|(name, _)| *name)
+        .collect();
+    let Some(first) = covered.first() else { return };
+    let tools = match covered.len() {
+        1 => format!("`{first}`"),
+        2 => format!("`{first}` and one other"),
+        many => format!("`{first}` and {} others", many - 1),
+    };
+    match approval {
+        Some(approval) => {
+            let span = approval.global.as_ref().map_or(approval.span, |it| it.span);
+            let message =
+                format!("{tools} would run only with approval, and this version cannot ask for it");
+            let help = "say `global: none`, or allow only tools that need no approval";
+            report.push(refused(span, message, help));
+        }
+        None => report.push(
+            Diagnostic::new(
+                Code::NoApproval,
+                written.span,
+                format!("{tools} may change or destroy something, and nobody is asked before"),
+            )
+            .help("add `approval: {global: none}` to say that this is meant"),
+        ),
+    }
+}
+
+fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Option<Container> {
+    let is_docker = matches!(&executor.kind, Some(kind) if kind.value == ExecutorKind::Docker);
+    if !is_docker {
+        let idle = [
+            (executor.image.map(|it| it.span), "image"),
+            (executor.volumes.map(|it| it.span), "volumes"),
+            (executor.working_dir.map(|it| it.span), "working_dir"),
+            (executor.network.map(|it| it.span), "network"),
+        ];
+        for (span, key) in idle {
+            if let Some(span) = span {
+                let message = format!("`{key}` is for containers, and there is none");
+                report.push(
+                    Diagnostic::new(Code::NoContainer, span, message)
+                        .help("add `type: docker` to the executor, or remove the line"),
+                );
+            }
+        }
+        return None;
+    }
+    let texts = executor.volumes.iter().flat_map(|it| &it.value);
+    let texts = texts.chain(&executor.image).chain(&executor.working_dir);
+    for text in texts.chain(&executor.network) {
+        if text.value.is_empty() || text.value.starts_with('-') || text.value.contains('\0') {
+            let message = format!(
+                "`{}` cannot be handed to docker here",
+                text.value.escape_debug()
+            );
+            report.push(
+                Diagnostic::new(Code::BadContainer, text.span, message)
+                    .help("give a text that is not empty and does not begin with `-`"),
+            );
+        }
+    }
+    let Some(image) = executor.image else {
+        report.push(
+            Diagnostic::new(
+                Code::BadContainer,
+                executor.span,
+                "a docker executor needs an image",
+            )
+            .help("add `image: ...`"),
+        );
+        return None;
+    };
+    let volumes = executor.volumes.into_iter().flat_map(|it| it.value);
+    Some(Container {
+        image: image.value,
+        volumes: volumes.map(|volume| volume.value).collect(),
+        network: executor.network.map(|network| network.value),
+        working_dir: executor.working_dir.map(|directory| directory.value),
+    })
+}
+
+fn env(written: written::Env, report: &mut Vec<Diagnostic>) -> Env {
+    let is_minimal = matches!(&written.inherit, Some(it) if it.value == Inherit::Minimal);
+    if let (false, Some(allow)) = (is_minimal, &written.allow) {
+        report.push(
+            Diagnostic::new(
+                Code::IdleAllow,
+                allow.span,
+                "`allow` has no effect: all variables are inherited",
+            )
+            .help("add `inherit: minimal`, or remove `allow`"),
+        );
+    }
+    let allow = written.allow.map(|allow| allow.value).unwrap_or_default();
+    for name in allow.iter().chain(&written.deny) {
+        let beginning = name.value.strip_suffix('*').unwrap_or(&name.value);
+        if name.value.is_empty() || beginning.contains(['=', '*', '\0']) {
+            let message = format!("`{}` is no name of a variable", name.value.escape_debug());
+            report.push(
+                Diagnostic::new(Code::BadVariable, name.span, message)
+                    .help("write `NAME`, or `PREFIX_*` for all that begin so"),
+            );
+        }
+    }
+    let values = |names: Vec<At<String>>| names.into_iter().map(|name| name.value).collect();
+    Env {
+        is_minimal,
+        allow: values(allow),
+        deny: values(written.deny),
+    }
+}
+
+fn roots(written: Option<At<Vec<At<String>>>>, report: &mut Vec<Diagnostic>) -> Vec<String> {
+    let Some(At { value: roots, span }) = written else {
+        return Vec::new();
+    };
+    if roots.is_empty() {
+        report.push(
+            Diagnostic::new(Code::BadRoot, span, "`roots` names no directory")
+                .help("name one, or remove `roots` to allow any"),
+        );
+    }
+    for root in &roots {
+        if root.value.is_empty() || root.value.contains('\0') {
+            report.push(
+                Diagnostic::new(Code::BadRoot, root.span, "this is no directory")
+                    .help("give the path of one"),
+            );
+        }
+    }
+    roots.into_iter().map(|root| root.value).collect()
+}

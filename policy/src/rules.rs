@@ -1,0 +1,125 @@
+//! A policy as meant: checked, and free of YAML.
+
+use std::collections::BTreeMap;
+
+use crate::limit::Limit;
+pub use crate::written::{Inherit, Unnamed};
+
+/// A policy.
+#[derive(Default)]
+pub struct Policy {
+    /// What becomes of tools that are not named.
+    pub unnamed: Unnamed,
+    /// The tools that are named.
+    pub tools: BTreeMap<String, Tool>,
+    /// Where and with what commands run.
+    pub surroundings: Surroundings,
+}
+
+impl Policy {
+    /// What it says about a tool; nothing if the tool is not allowed.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<Option<&Tool>> {
+        let named = self.tools.get(name);
+        (named.is_some() || self.unnamed == Unnamed::Enabled).then_some(named)
+    }
+}
+
+/// What a policy says about a tool.
+#[derive(Default)]
+pub struct Tool {
+    /// In place of the config's.
+    pub description: Option<String>,
+    /// The arguments that not every value is allowed for, by name.
+    pub limits: BTreeMap<String, Limit>,
+}
+
+/// Where and with what commands run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// In which container, if in one.
+    pub container: Option<Container>,
+    /// Which variables they get.
+    pub env: Env,
+    /// The directories in one of which a call's own must be; if there are none, it may be anywhere.
+    /// As written: `~` and variables are expanded at start.
+    pub roots: Vec<String>,
+}
+
+/// A container for each call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// What it is made of.
+    pub image: String,
+    /// What it sees of the machine, as written: variables are expanded at start.
+    pub volumes: Vec<String>,
+    /// The network that it is in.
+    pub network: Option<String>,
+    /// Where in it commands run.
+    pub working_dir: Option<String>,
+}
+
+/// Which of the server's variables commands get.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Env {
+    /// Whether only those that most programs need.
+    pub is_minimal: bool,
+    /// And these: names, or the beginnings of names and a `*`.
+    pub allow: Vec<String>,
+    /// But not these.
+    pub deny: Vec<String>,
+}
+
+impl Env {
+    /// Whether commands get the variable that has a name.
+    #[must_use]
+    pub fn passes(&self, name: &str) -> bool {
+        const MINIMAL: [&str; 8] = [
+            "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "TERM",
+        ];
+        let is_in = |names: &[String]| names.iter().any(|it| is_meant(it, name));
+        let is_inherited = !self.is_minimal || MINIMAL.iter().any(|it| is_meant(it, name));
+        (is_inherited || is_in(&self.allow)) && !is_in(&self.deny)
+    }
+}
+
+fn is_meant(written: &str, name: &str) -> bool {
+    match written.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_pass_by_name_or_by_the_beginning_of_it() {
+        let texts = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let env = Env {
+            is_minimal: true,
+            allow: texts(&["GIT_*", "EDITOR"]),
+            deny: texts(&["GIT_SSH", "LC_ALL"]),
+        };
+        for name in ["PATH", "LC_TIME", "GIT_DIR", "EDITOR"] {
+            assert!(env.passes(name), "{name}");
+        }
+        for name in [
+            "AWS_SECRET_ACCESS_KEY",
+            "GIT_SSH",
+            "LC_ALL",
+            "EDITOR2",
+            "PATHS",
+            "GIT",
+        ] {
+            assert!(!env.passes(name), "{name}");
+        }
+        let all = Env {
+            is_minimal: false,
+            ..env
+        };
+        assert!(all.passes("AWS_SECRET_ACCESS_KEY"));
+        assert!(!all.passes("GIT_SSH"));
+    }
+}

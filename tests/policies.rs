@@ -1,0 +1,372 @@
+//! Which tools and values policies allow. What holds for a policy that was baked holds for one that is
+//! named at the start.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use climax_tests::{Folder, Server, fixtures, guarded, run, text};
+use serde_json::{Value, json};
+
+const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
+
+/// The same policy, baked and named at the start.
+fn both() -> [Command; 2] {
+    [guarded!(), fixtures!("--policy", POLICY)]
+}
+
+fn written(folder: &Folder, name: &str, policy: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, policy).expect("written");
+    path
+}
+
+fn properties(tool: &Value, key: &str) -> Value {
+    tool[key]["properties"].clone()
+}
+
+#[test]
+fn tools_that_are_not_allowed_are_not_there() {
+    for mut command in both() {
+        let mut classic = Server::start(command.arg("--classic"));
+        let names: Vec<String> = classic
+            .tools()
+            .iter()
+            .map(|tool| text(&tool["name"]))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "dump_kinds",
+                "dump_positional",
+                "dump_defaults",
+                "dump_directory",
+                "git_log",
+                "git_commit"
+            ]
+        );
+        let params = json!({"name": "git_push", "arguments": {}});
+        let answer = classic.request("tools/call", &params);
+        assert_eq!(answer["error"]["message"], "Unknown tool: git_push");
+    }
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let summary = server.search(&json!({}));
+        let clis = summary["summary"].as_array().expect("a summary");
+        let counts: Vec<(&str, &Value)> = clis
+            .iter()
+            .map(|cli| (cli["name"].as_str().unwrap_or_default(), &cli["tool_count"]))
+            .collect();
+        assert_eq!(
+            counts,
+            [("dump-tools", &json!(4)), ("git-tools", &json!(2))]
+        );
+        assert_eq!(server.found(&json!({"query": "push"})), [""; 0]);
+        assert_eq!(
+            server.found(&json!({"query": "git"})),
+            ["git_log", "git_commit"]
+        );
+        assert_eq!(server.found(&json!({"cli": "docker-tools"})), [""; 0]);
+        assert_eq!(
+            server.call("git_push", &json!({})).text,
+            "Unknown tool: git_push"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_allowed_is_not_in_the_binary() {
+    let has = |program: &str, text: &str| {
+        let bytes = fs::read(program).expect("a program");
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    let excluded = "Replace the last one";
+    assert!(has(env!("CARGO_BIN_EXE_fixtures"), excluded));
+    assert!(!has(env!("CARGO_BIN_EXE_guarded"), excluded));
+}
+
+#[test]
+fn a_policys_description_is_shown_and_found() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        assert_eq!(server.found(&json!({"query": "little"})), ["dump_kinds"]);
+        assert_eq!(
+            server.found(&json!({"query": "takes little of"})),
+            ["dump_kinds"]
+        );
+        assert_eq!(
+            server.search(&json!({"query": "one argument"}))["match"],
+            "ranked"
+        );
+        let found = server.search(&json!({"query": "little"}));
+        assert_eq!(
+            found["results"][0]["description"],
+            "Takes little of each kind"
+        );
+    }
+    for mut command in both() {
+        let tools = Server::start(command.arg("--classic")).tools();
+        assert_eq!(tools[0]["description"], "Takes little of each kind");
+        assert_eq!(tools[1]["description"], "Takes words without flags");
+    }
+}
+
+#[test]
+fn the_schema_says_what_is_allowed() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let found = server.search(&json!({"query": "dump_kinds"}));
+        let of_search = properties(&found["results"][0], "input_schema");
+        assert_eq!(
+            of_search["count"],
+            json!({"type": "integer", "minimum": 1, "maximum": 10})
+        );
+        assert_eq!(of_search["text"]["pattern"], "^(?:[a-z]+)$");
+        assert_eq!(
+            of_search["ratio"],
+            json!({"type": "number", "pattern": "^(?:-?0\\.[0-9]+)$", "minimum": -0.5, "maximum": 0.5})
+        );
+        drop(server);
+        let tools = Server::start(command.arg("--classic")).tools();
+        assert_eq!(properties(&tools[0], "inputSchema"), of_search);
+    }
+}
+
+/// Tool, arguments, and a part of the refusal, if it is one.
+const CALLS: &str = r#"
+dump_kinds {"text": "abc", "count": 10, "ratio": -0.5} =>
+dump_kinds {"text": "abc\n"} => does not match pattern '[a-z]+'
+dump_kinds {"text": "ABC"} => does not match pattern '[a-z]+'
+dump_kinds {"text": ""} => does not match pattern '[a-z]+'
+dump_kinds {"text": 5} => 'text': value '5' does not match pattern
+dump_kinds {"key": "größe x"} =>
+dump_kinds {"key": "größer"} => 'key': value 'größer' does not match
+dump_kinds {"count": 11} => 'count': value 11 exceeds maximum 10.0
+dump_kinds {"count": "11"} => 'count': value 11 exceeds maximum 10.0
+dump_kinds {"count": 0} => 'count': value 0 is below minimum 1.0
+dump_kinds {"count": false} => 'count': value 0 is below minimum 1.0
+dump_kinds {"count": true} =>
+dump_kinds {"count": " 7 "} =>
+dump_kinds {"ratio": 0.75} => 'ratio': value 0.75 exceeds maximum 0.5
+dump_kinds {"ratio": "-0.6"} => 'ratio': value -0.6 is below minimum -0.5
+dump_kinds {"ratio": 0} => 'ratio': value '0' does not match pattern
+dump_kinds {"level": 2} => 'level': value 2 exceeds maximum 1.0
+dump_kinds {"level": "-3"} =>
+dump_kinds {"format": "plain text"} => does not match pattern 'json|csv'
+dump_kinds {"format": "csv"} =>
+dump_kinds {"verbose": "false"} => 'verbose': value 'false' does not match
+dump_kinds {"verbose": 1} =>
+dump_kinds {"text": null, "count": null} =>
+git_log {} =>
+"#;
+
+#[test]
+fn only_allowed_values_get_through() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let mut assert_answer = |tool: &str, arguments: &Value, refusal: &str| {
+            let answer = server.call(tool, arguments);
+            assert_eq!(
+                answer.is_error,
+                !refusal.is_empty(),
+                "{arguments}: {answer:?}"
+            );
+            if answer.is_error {
+                let begin = "Policy validation failed:\n  - Argument '";
+                let is_told = answer.text.starts_with(begin) && answer.text.contains(refusal);
+                assert!(is_told, "{arguments}: {answer:?}");
+                assert!(answer.text.len() < 1000, "{} bytes", answer.text.len());
+            }
+        };
+        for line in CALLS.trim().lines() {
+            let (call, refusal) = line.split_once(" =>").expect("an arrow");
+            let (tool, arguments) = call.split_once(' ').expect("a tool");
+            let arguments = serde_json::from_str(arguments).expect("JSON");
+            assert_answer(tool, &arguments, refusal.trim());
+        }
+        let pattern = r"does not match pattern '\w{1,200}'";
+        assert_answer("git_commit", &json!({"message": "ä".repeat(150)}), "");
+        assert_answer(
+            "git_commit",
+            &json!({"message": "a".repeat(100_000)}),
+            pattern,
+        );
+    }
+}
+
+#[test]
+fn wrong_arguments_are_told_before_those_that_are_not_allowed() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let arguments = json!({"count": 11, "ratio": "nan", "level": 7});
+        assert_eq!(
+            server.call("dump_kinds", &arguments).text,
+            "Argument validation failed:\n  \
+             - Argument 'ratio': cannot convert 'nan' to number\n  \
+             - Argument 'level' must be one of: 1, 2, -3"
+        );
+        let arguments = json!({"count": 11, "text": "A"});
+        assert_eq!(
+            server.call("dump_kinds", &arguments).text,
+            "Policy validation failed:\n  \
+             - Argument 'text': value 'A' does not match pattern '[a-z]+'\n  \
+             - Argument 'count': value 11 exceeds maximum 10.0"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_that_begins_with_a_dash_lets_options_through() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let answer = server
+            .call("dump_positional", &json!({"path": "-xy"}))
+            .json();
+        assert_eq!(answer["argv"], json!(["go", "-xy"]));
+        let answer = server.call("dump_positional", &json!({"path": "--output=x"}));
+        assert!(
+            answer.text.starts_with("Policy validation failed"),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_that_others_would_never_finish_with_is_no_problem() {
+    let folder = Folder::new();
+    let policy = "tools: {git_commit: {args: {message: {pattern: '(a+)+$'}}}}\n";
+    let policy = written(&folder, "policy.yaml", policy);
+    let mut server = Server::start(&mut fixtures!("--policy", policy));
+    let message = "a".repeat(100_000);
+    assert!(
+        !server
+            .call("git_commit", &json!({"message": message}))
+            .is_error
+    );
+    let answer = server.call("git_commit", &json!({"message": message + "!"}));
+    assert!(
+        answer.text.starts_with("Policy validation failed"),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
+    let folder = Folder::new();
+    let policy = "default: enabled\n\
+                  approval: {global: none}\n\
+                  tools:\n\
+                  \x20 dump_kinds: {args: {count: {min: 5, max: 100}, text: {pattern: 'a.*'}}}\n";
+    let policy = written(&folder, "policy.yaml", policy);
+    let mut server = Server::start(&mut guarded!("--policy", policy));
+    assert_eq!(
+        server.found(&json!({"query": "git"})),
+        ["git_log", "git_commit"]
+    );
+    let found = server.search(&json!({"query": "dump_kinds"}));
+    let properties = properties(&found["results"][0], "input_schema");
+    assert_eq!(
+        properties["count"],
+        json!({"type": "integer", "minimum": 5, "maximum": 10})
+    );
+    assert_eq!(properties["text"]["pattern"], "^(?:[a-z]+)$");
+    assert_eq!(
+        properties["text"]["allOf"],
+        json!([{"pattern": "^(?:a.*)$"}])
+    );
+    for (arguments, refusal) in [
+        (json!({"count": 3}), "'count': value 3 is below minimum 5.0"),
+        (
+            json!({"count": 11}),
+            "'count': value 11 exceeds maximum 10.0",
+        ),
+        (json!({"text": "bc"}), "does not match pattern 'a.*'"),
+        (json!({"text": "aB"}), "does not match pattern '[a-z]+'"),
+    ] {
+        let answer = server.call("dump_kinds", &arguments);
+        assert!(answer.text.contains(refusal), "{answer:?}");
+    }
+    assert!(
+        !server
+            .call("dump_kinds", &json!({"count": 5, "text": "ab"}))
+            .is_error
+    );
+}
+
+#[test]
+fn several_policies_hold_together() {
+    let folder = Folder::new();
+    let one =
+        "tools: {git_log: {description: First, args: {max_count: {max: 50}}}, git_status: {}}\n";
+    let other =
+        "tools: {git_log: {description: Second, args: {max_count: {min: 5}}}, git_tag: {}}\n";
+    let (one, other) = (
+        written(&folder, "one.yaml", one),
+        written(&folder, "other.yaml", other),
+    );
+    let mut command = fixtures!("--policy", &one, "--policy", &other);
+    let mut server = Server::start(&mut command);
+    assert_eq!(server.found(&json!({"query": ""})), ["git_log"]);
+    let found = server.search(&json!({"query": "log"}));
+    assert_eq!(found["results"][0]["description"], "Second");
+    for (count, is_allowed) in [(4, false), (5, true), (50, true), (51, false)] {
+        let answer = server.call("git_log", &json!({"max_count": count}));
+        assert_eq!(!answer.is_error, is_allowed, "{answer:?}");
+    }
+    let nothing = written(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
+    let output = run(&mut fixtures!("--policy", &one, "--policy", &nothing));
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("[CLX057]: no tool is allowed by all policies"),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_and_policies_narrow_together() {
+    let names = |arguments: &[&str]| {
+        let output = run(fixtures!("list", "--json", "--policy", POLICY).args(arguments));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output, said)
+    };
+    let (output, _) = names(&["git"]);
+    let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(list["tools"].as_array().map(Vec::len), Some(2));
+    let (output, said) = names(&["docker"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(said, "error: the policy allows no tool of `docker`\n");
+}
+
+#[test]
+fn the_list_shows_what_a_policy_leaves() {
+    for command in both() {
+        let output = run(Command::new(command.get_program())
+            .arg("list")
+            .args(command.get_args()));
+        let shown = String::from_utf8_lossy(&output.stdout);
+        for part in [
+            "git-tools (2 tools)",
+            "[max_count:..100=10]",
+            "[text:/^(?:[a-z]+)$/]",
+            "6 tools in all",
+        ] {
+            assert!(shown.contains(part), "{part} is not in:\n{shown}");
+        }
+        assert!(!shown.contains("git_push"), "{shown}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_not_there_refuses_the_start() {
+    let output = run(&mut fixtures!("--policy", "no/such.yaml"));
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.stdout, b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.starts_with("error[CLX001]: cannot read `no/such.yaml`"),
+        "{said}"
+    );
+}

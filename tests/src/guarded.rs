@@ -1,0 +1,7 @@
+//! A server of the fixtures with a policy baked in.
+
+climax_runtime::catalog!("guarded.rs");
+
+fn main() -> std::process::ExitCode {
+    climax_runtime::main(&CATALOG)
+}

@@ -1,0 +1,228 @@
+//! What policies say about the variables of commands and about the directories they run in.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use climax_tests::{Folder, Server, fixtures, guarded, run};
+use serde_json::{Value, json};
+
+fn written(folder: &Folder, policy: &str) -> PathBuf {
+    let path = folder.path().join("policy.yaml");
+    fs::write(&path, policy).expect("written");
+    path
+}
+
+/// The names of the variables that a command gets, without those that the shell sets itself.
+fn variables(command: &mut Command) -> Vec<String> {
+    let mut server = Server::start(
+        command
+            .env_clear()
+            .envs([
+                ("PATH", "/usr/bin:/bin"),
+                ("HOME", "/"),
+                ("LC_TIME", "C"),
+                ("TZ", "UTC"),
+            ])
+            .envs([
+                ("AWS_SECRET", "x"),
+                ("GIT_DIR", "x"),
+                ("GIT_SSH", "x"),
+                ("CLIMAX_X", "x"),
+            ]),
+    );
+    let script =
+        "env | cut -d= -f1 | grep -v -e '^PWD$' -e '^_$' -e '^SHLVL$' -e '^OLDPWD$' | sort";
+    let answer = server.call("shell_run", &json!({"script": script}));
+    assert!(!answer.is_error, "{answer:?}");
+    answer.text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn commands_get_the_variables_that_a_policy_lets_pass() {
+    let folder = Folder::new();
+    for (env, names) in [
+        (
+            "",
+            vec![
+                "AWS_SECRET",
+                "GIT_DIR",
+                "GIT_SSH",
+                "HOME",
+                "LC_TIME",
+                "PATH",
+                "TZ",
+            ],
+        ),
+        (
+            "env: {deny: [AWS_*]}",
+            vec!["GIT_DIR", "GIT_SSH", "HOME", "LC_TIME", "PATH", "TZ"],
+        ),
+        (
+            "env: {inherit: minimal}",
+            vec!["HOME", "LC_TIME", "PATH", "TZ"],
+        ),
+        (
+            "env: {inherit: minimal, allow: [GIT_*], deny: [GIT_SSH, TZ]}",
+            vec!["GIT_DIR", "HOME", "LC_TIME", "PATH"],
+        ),
+    ] {
+        let policy = format!("tools: {{shell_run: {{}}}}\n{env}\n");
+        let policy = written(&folder, &policy);
+        assert_eq!(
+            variables(&mut fixtures!("--policy", policy)),
+            names,
+            "{env}"
+        );
+    }
+}
+
+#[test]
+fn a_configs_own_variables_are_always_there() {
+    let mut server = Server::start(&mut guarded!());
+    let dumped = server
+        .call("dump_defaults", &json!({"directory": "/usr"}))
+        .json();
+    assert_eq!(dumped["from_config"], "value = with $SIGNS");
+    assert_eq!(dumped["inherited"], Value::Null);
+}
+
+/// A server whose root is the folder `in` of a folder, and the folder.
+fn rooted() -> (Server, Folder) {
+    let folder = Folder::new();
+    for path in ["in/deep", "out", "inside"] {
+        fs::create_dir_all(folder.path().join(path)).expect("folders");
+    }
+    symlink("../out", folder.path().join("in/away")).expect("a link");
+    symlink("in/deep", folder.path().join("back")).expect("a link");
+    let policy =
+        "tools: {dump_directory: {}, shell_run: {}}\nroots: [\"$ROOT/in\", \"$ROOT/nested\"]\n";
+    let policy = written(&folder, policy);
+    fs::create_dir(folder.path().join("nested")).expect("a folder");
+    let server = Server::start(fixtures!("--policy", policy).env("ROOT", folder.path()));
+    (server, folder)
+}
+
+#[test]
+fn a_calls_directory_is_within_the_roots() {
+    let (mut server, folder) = rooted();
+    for (path, real) in [
+        ("in", "in"),
+        ("in/", "in"),
+        ("in/deep", "in/deep"),
+        ("in/deep/../deep/.", "in/deep"),
+        ("out/../in/deep", "in/deep"),
+        ("back", "in/deep"),
+        ("nested", "nested"),
+    ] {
+        let answer = server.call(
+            "dump_directory",
+            &json!({"where": folder.path().join(path)}),
+        );
+        let real = folder.path().join(real);
+        assert_eq!(answer.json()["cwd"], json!(real), "{path}");
+    }
+    for path in [
+        "",
+        "out",
+        "inside",
+        "in/..",
+        "in/../out",
+        "in/away",
+        "in/deep/../../out",
+        "/",
+    ] {
+        let path = folder.path().join(path);
+        let answer = server.call("dump_directory", &json!({"where": path}));
+        assert!(answer.is_error);
+        assert_eq!(
+            answer.text,
+            format!(
+                "Policy validation failed:\n  - Working directory '{}' is outside of the directories \
+                 that the policy allows",
+                path.display()
+            )
+        );
+    }
+    let nowhere = folder.path().join("in/nowhere");
+    let answer = server.call("dump_directory", &json!({"where": nowhere}));
+    assert!(answer.text.contains("cannot be opened"), "{answer:?}");
+    // The server's own directory is not the agent's choice.
+    assert!(!server.call("dump_directory", &json!({})).is_error);
+}
+
+#[test]
+fn it_is_the_directory_that_was_checked_in_which_the_command_runs() {
+    let (mut server, folder) = rooted();
+    // Each call sees the folder under one of two names, and a link under the other.
+    let (place, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
+    fs::create_dir(&place).expect("a folder");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let outcomes: Vec<String> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&place, &other).expect("renamed");
+                symlink(folder.path().join("out"), &place).expect("a link");
+                fs::remove_file(&place).expect("removed");
+                fs::rename(&other, &place).expect("renamed");
+            }
+        });
+        let outcomes = (0..200)
+            .map(|_| {
+                server
+                    .call(
+                        "shell_run",
+                        &json!({"script": "pwd -P", "directory": place}),
+                    )
+                    .text
+            })
+            .collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        outcomes
+    });
+    let outside = folder.path().join("out").display().to_string();
+    assert!(!outcomes.contains(&outside), "a command ran outside");
+    let inside = folder.path().join("in").display().to_string();
+    assert!(
+        outcomes.iter().any(|outcome| outcome.starts_with(&inside)),
+        "{outcomes:?}"
+    );
+}
+
+#[test]
+fn a_directory_of_one_call_is_not_the_next_ones() {
+    let (mut server, folder) = rooted();
+    let here = server.call("dump_directory", &json!({})).json()["cwd"].clone();
+    let inside = folder.path().join("in");
+    let answer = server.call("dump_directory", &json!({"where": inside}));
+    assert_eq!(answer.json()["cwd"], json!(inside));
+    assert_eq!(
+        server.call("dump_directory", &json!({})).json()["cwd"],
+        here
+    );
+}
+
+#[test]
+fn roots_must_be_there_when_the_server_starts() {
+    let folder = Folder::new();
+    let policy = written(
+        &folder,
+        "tools: {git_log: {}}\nroots: [\"$ROOT/x\", /no/such]\n",
+    );
+    let output = run(fixtures!("--policy", &policy).env_remove("ROOT"));
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    for part in [
+        "error[CLX063]: the policy's `$ROOT/x` needs the variable ROOT, which is not set",
+        "error[CLX062]: the root `/no/such` cannot be used: No such file or directory",
+    ] {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+    // Where nothing runs, they need not be.
+    assert!(
+        run(&mut fixtures!("list", "--policy", &policy))
+            .status
+            .success()
+    );
+}

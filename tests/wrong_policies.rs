@@ -1,0 +1,109 @@
+//! Policies that are wrong, and what is said about them: the same when they are baked and when they are
+//! named at the start. `UPDATE_GOLDEN=1 cargo test` writes the expected files anew.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use climax_codegen::compile;
+use climax_input::code::EXPLANATIONS;
+use climax_input::diagnostic::render;
+use climax_input::source::read;
+use climax_tests::{fixtures, run};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+
+fn cases(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new("policies").join(folder);
+    let mut cases: Vec<PathBuf> = fs::read_dir(Path::new(ROOT).join(&folder))
+        .expect("a folder")
+        .map(|entry| folder.join(entry.expect("an entry").file_name()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    cases
+}
+
+/// What the code generator says about a policy, and whether it accepts it.
+fn baked(case: &Path) -> (String, bool) {
+    let sources = match read(ROOT.as_ref(), &["configs".into()], Some(case)) {
+        Ok(sources) => sources,
+        Err(errors) => panic!("{errors:?}"),
+    };
+    let compiled = compile(&sources);
+    let mut messages = compiled.diagnostics;
+    messages.retain(|message| {
+        message
+            .span
+            .is_some_and(|span| span.source == sources.configs)
+    });
+    for message in &messages {
+        assert!(
+            message.help.is_some(),
+            "it does not say what to do: {message:?}"
+        );
+    }
+    (render(&messages, &sources.all), compiled.catalog.is_some())
+}
+
+fn assert_golden(path: &Path, actual: &str) {
+    let path = Path::new(ROOT).join(path).with_extension("stderr");
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, actual).expect("written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == actual, "{} is now:\n{actual}", path.display());
+}
+
+#[test]
+fn a_wrong_policy_is_no_build() {
+    let cases = cases("rejected");
+    assert!(cases.len() >= 30);
+    for case in cases {
+        let (said, is_accepted) = baked(&case);
+        assert!(!is_accepted, "{} was accepted", case.display());
+        assert_golden(&case, &said);
+    }
+}
+
+#[test]
+fn a_wrong_policy_is_no_start() {
+    for case in cases("rejected") {
+        let output = run(fixtures!("--policy", &case).current_dir(ROOT));
+        assert_eq!(output.status.code(), Some(2), "{}", case.display());
+        assert_eq!(output.stdout, b"", "{}", case.display());
+        assert_golden(&case, &String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_questionable_policy_is_one_with_a_warning() {
+    for case in cases("warned") {
+        let output = run(fixtures!("--policy", &case).current_dir(ROOT));
+        assert_eq!(output.status.code(), Some(0), "{}", case.display());
+        assert_golden(&case, &String::from_utf8_lossy(&output.stderr));
+    }
+    let (said, is_accepted) = baked(Path::new("policies/warned/nobody_is_asked.yaml"));
+    assert!(is_accepted && said.contains("warning[CLX109]"), "{said}");
+    // All tools are known to a build, so there it is an error.
+    let (said, is_accepted) = baked(Path::new("policies/warned/unknown_tool.yaml"));
+    assert!(!is_accepted && said.contains("error[CLX050]"), "{said}");
+}
+
+#[test]
+fn every_code_about_policies_is_used_by_one() {
+    let mut said = String::new();
+    for case in cases("rejected").into_iter().chain(cases("warned")) {
+        let path = Path::new(ROOT).join(case).with_extension("stderr");
+        said += &fs::read_to_string(path).expect("a file");
+    }
+    for (code, _) in EXPLANATIONS {
+        let number: u16 = code.id()[3..].parse().expect("a number");
+        // Those that depend on where the server starts are in `surroundings` and `containers`.
+        if matches!(number, 50..=61 | 108..=109) {
+            let id = code.id();
+            assert!(said.contains(&format!("[{id}]")), "{id} {code:?}");
+        }
+    }
+}
