@@ -217,6 +217,15 @@ fn two_policies_with_different_containers_refuse_the_start() {
     assert!(self::said(&folder)[0].starts_with("docker run"));
 }
 
+#[test]
+fn the_list_says_that_there_are_containers() {
+    let (_folder, policy) = folder("docker");
+    let output = run(&mut fixtures!("list", "--policy", policy));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let end = "5 tools in all\nCommands run in containers of alpine/git:latest\n";
+    assert!(shown.ends_with(end), "{shown}");
+}
+
 // With real containers.
 
 /// A server whose commands run in an image with a shell and an `argdump` that shows its input and

@@ -102,6 +102,28 @@ def connect(work, server):
     check("Codex has the server", server in client("codex mcp list").stdout, True)
 
 
+def policies():
+    """The policies that the README shows: as they are in the repository, right, and obeyed."""
+    paths = re.findall(r"\(`(policies/[\w.-]+)`\):", README)
+    shipped = sorted(f"policies/{path.name}" for path in (ROOT / "policies").iterdir())
+    check("all policies are shown", sorted(paths), shipped)
+    codegen = str(TARGET / "debug/climax-codegen")
+    for path in paths:
+        check(f"{path} is as shown", block_after("yaml", f"(`{path}`):"), (ROOT / path).read_text())
+        done = run(codegen, "check", "--json", "--policy", path, "configs")
+        about = [message for message in json.loads(done.stdout) if message["file"] == path]
+        check(f"{path} is right", (done.returncode, about), (0, []))
+    cargo("build", "--package", "climax", CLIMAX_CONFIGS="")
+    server = [str(TARGET / "debug/climax"), "--policy", paths[0]]
+    arguments = {"tool_name": "git_log", "args": {"max_count": 500}}
+    refusal = block_after("text", "is refused before anything runs").strip("\n")
+    check("what is not allowed is refused as shown", call("climax_call", arguments, ROOT, server), refusal)
+    command = block_after("sh", "## Policies").splitlines()[0]
+    check("a policy is baked as shown", run("bash", "-c", command).returncode, 0)
+    done = run(str(TARGET / "release/climax"), "--version")
+    check("and the rest is not there", "1 CLI, 6 tools)" in done.stdout, True)
+
+
 def main():
     cargo("build", "--package", "climax-codegen")
     codegen = str(TARGET / "debug/climax-codegen")
@@ -143,7 +165,8 @@ def main():
         (work / "all.yaml").write_text(block_after("yaml", "All of them in one config"))
         done = run(codegen, "check", "all.yaml", cwd=work)
         check("the config with all fields is right", (done.returncode, done.stderr), (0, ""))
-        fields = set(re.findall(r"^\| `(\w+)` \|", README, re.M))
+        chapter = README[README.index("### The fields") : README.index("All of them in one config")]
+        fields = set(re.findall(r"^\| `(\w+)` \|", chapter, re.M))
         used = set(re.findall(r"(\w+):", (work / "all.yaml").read_text()))
         check("and it has all fields", sorted(fields - used), [])
 
@@ -174,6 +197,7 @@ def main():
         done = run(str(TARGET / "debug/own"), "--version")
         check("a crate of one's own has its tools", "1 CLI, 1 tool)" in done.stdout, True)
 
+    policies()
     for command in re.findall(r"`(cargo run -p climax-codegen -- explain \w+)`", README):
         check(command, run("bash", "-c", command).returncode, 0)
     check("classic, log level and names are options", run(str(TARGET / "debug/climax"), "--classic", "--log-level", "info", "no-such").returncode, 2)

@@ -195,3 +195,130 @@ fn a_search_finds_the_shipped_tools() {
         );
     }
 }
+
+// The policies that CLImax ships.
+
+/// A server with one of them, and a program of this name that shows its words in place of the real one.
+fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
+    let stand_in = folder.path().join(program);
+    fs::write(&stand_in, "#!/bin/sh\necho \"$@\"\n").expect("written");
+    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("a program");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let policy = format!("{}/policies/{policy}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Server::start(
+        climax()
+            .args(["--policy", &policy])
+            .env("PATH", format!("{}:{path}", folder.text()))
+            .env("HOME", folder.path())
+            .env("PROJECT_DIR", "/home/me/project"),
+    )
+}
+
+#[test]
+fn the_policy_for_reading_git_lets_nothing_be_changed() {
+    let folder = repository(&mut server(), "first");
+    let elsewhere = repository(&mut server(), "second");
+    let mut server = with_policy("git-read-only", "unused", &folder);
+    let log = call(&mut server, "git_log", &json!({"repo": folder.text()}));
+    assert!(log.contains("first"), "{log}");
+    for (tool, arguments, refusal) in [
+        (
+            "git_commit",
+            json!({"message": "x"}),
+            "Unknown tool: git_commit",
+        ),
+        (
+            "git_log",
+            json!({"max_count": 201}),
+            "value 201 exceeds maximum 200.0",
+        ),
+        (
+            "git_log",
+            json!({"repo": elsewhere.text()}),
+            "is outside of the directories",
+        ),
+        (
+            "git_status",
+            json!({"repo": "/"}),
+            "is outside of the directories",
+        ),
+    ] {
+        let answer = server.call(tool, &arguments);
+        assert!(
+            answer.is_error && answer.text.contains(refusal),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn the_policy_for_kubectl_keeps_to_one_team() {
+    let folder = Folder::new();
+    let mut server = with_policy("kubectl-staging", "kubectl", &folder);
+    let arguments = json!({"workload": "deployment/web-shop", "replicas": 3, "context": "staging"});
+    assert_eq!(
+        call(&mut server, "kubectl_scale", &arguments),
+        "scale deployment/web-shop --replicas=3 --context=staging"
+    );
+    let pods = json!({"type": "pods", "namespace": "web-shop", "all_namespaces": false});
+    assert!(call(&mut server, "kubectl_get", &pods).contains("web-shop"));
+    for (tool, arguments, refusal) in [
+        ("kubectl_delete", json!({}), "Unknown tool: kubectl_delete"),
+        (
+            "kubectl_get",
+            json!({"type": "pods", "context": "production"}),
+            "pattern 'staging'",
+        ),
+        (
+            "kubectl_get",
+            json!({"type": "pods", "all_namespaces": true}),
+            "pattern 'false'",
+        ),
+        (
+            "kubectl_get",
+            json!({"type": "pods", "namespace": "web-x\n"}),
+            "does not match",
+        ),
+        (
+            "kubectl_scale",
+            json!({"workload": "deployment/web-x", "replicas": 0}),
+            "below minimum 1.0",
+        ),
+        (
+            "kubectl_scale",
+            json!({"workload": "deployment/db", "replicas": 1}),
+            "does not match",
+        ),
+        (
+            "kubectl_logs",
+            json!({"pod": "x", "tail": 100_000}),
+            "exceeds maximum 1000.0",
+        ),
+    ] {
+        let answer = server.call(tool, &arguments);
+        assert!(
+            answer.is_error && answer.text.contains(refusal),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn the_policy_for_docker_runs_git_in_a_container() {
+    let folder = Folder::new();
+    let mut server = with_policy("git-in-docker", "docker", &folder);
+    let words = call(&mut server, "git_add", &json!({"path": "src/main.rs"}));
+    let (begin, end) = words.split_once("-v ").expect("a volume");
+    assert!(begin.starts_with("run --rm --name climax-"), "{words}");
+    assert!(
+        end.starts_with(
+            "/home/me/project:/workspace --network none -w /workspace buildpack-deps:scm git "
+        ) && end.ends_with("src/main.rs"),
+        "{words}"
+    );
+    let answer = server.call("git_add", &json!({"path": "README.md"}));
+    assert!(
+        answer.text.contains("does not match pattern 'src/.*'"),
+        "{answer:?}"
+    );
+}

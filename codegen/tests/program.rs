@@ -72,6 +72,36 @@ fn check_tells_machines_the_same() {
 }
 
 #[test]
+fn check_holds_a_policy_against_the_configs() {
+    let folder = std::env::temp_dir().join(format!("climax-program-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let check = |policy: &str| {
+        let path = folder.join("policy.yaml");
+        std::fs::write(&path, policy).expect("written");
+        let path = path.to_str().expect("UTF-8");
+        climax_codegen(&["check", "--policy", path, "golden/every_kind.yaml"])
+    };
+    let right = check("tools: {nothing: {}}");
+    assert!(right.status.success(), "{}", stderr(&right));
+    assert_eq!(stdout(&right), "every-kind: 1 tools\n");
+    let wrong = check("tools: {nothing: {}, every_knid: {}}");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        stderr(&wrong).contains("did you mean `every_kind`?"),
+        "{}",
+        stderr(&wrong)
+    );
+    let missing = climax_codegen(&["check", "--policy", "no.yaml", "golden/every_kind.yaml"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(
+        stderr(&missing).contains("cannot read `no.yaml`"),
+        "{}",
+        stderr(&missing)
+    );
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
 fn emit_prints_the_generated_code() {
     let output = climax_codegen(&["emit", "golden/every_kind.yaml"]);
     assert!(output.status.success());

@@ -34,6 +34,12 @@ pub(crate) struct Translated {
 
 /// Translates a pattern.
 pub(crate) fn translate(pattern: &str) -> Result<Translated, Problem> {
+    if pattern.is_empty() {
+        return Err(Problem::new(
+            "the pattern is empty, so that only the empty text would be allowed",
+            "write `.*` to allow any text, or remove the line",
+        ));
+    }
     let mut translator = Translator {
         rest: pattern,
         engine: String::with_capacity(pattern.len()),
@@ -366,6 +372,7 @@ mod tests {
             (r"\p{L}", "`\\p` has no meaning"),
             (r"\N{BULLET}", "by its name"),
             ("[a--b]", "two ways"),
+            ("", "is empty"),
             ("[a", "not closed"),
             ("a\\", "single `\\`"),
         ] {

@@ -177,11 +177,19 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
             json,
             policy,
         }) => {
-            let Allowed { selection, .. } = allowed(catalog, &names, &policy)?;
+            let Allowed {
+                selection,
+                surroundings,
+                ..
+            } = allowed(catalog, &names, &policy)?;
             let text = if json {
                 json_list(&selection)
             } else {
-                table(&selection)
+                let container = surroundings.iter().find_map(|it| it.container.as_ref());
+                let container = container.map_or(String::new(), |container| {
+                    format!("Commands run in containers of {}\n", container.image)
+                });
+                table(&selection) + &container
             };
             // A closed pipe (`climax list | head`) is no error.
             let _ = io::stdout().write_all(text.as_bytes());
