@@ -5,5 +5,6 @@
 pub mod code;
 pub mod diagnostic;
 pub mod fields;
+mod plain;
 pub mod source;
 pub mod yaml;

@@ -1,17 +1,24 @@
 //! Turns a file's text into a tree of YAML nodes that know their place.
 
-use std::fmt;
+use std::collections::{HashMap, HashSet};
+use std::mem;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::options::NonFiniteFloatPolicy;
-use serde_saphyr::{Location, Spanned};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as Place, StrInput, Tag};
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Span};
+pub use crate::plain::OldReading;
+use crate::plain::{number, old_reading, value};
 use crate::source::Source;
 
+/// How many nodes aliases may stand for. A catalog of 10,000 tools that share arguments has less.
+const MOST_ALIASED: usize = 1_000_000;
+
+/// In mappings of more entries, keys are compared by their hash.
+const FEW: usize = 16;
+
 /// A YAML node and its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// What it is.
     pub value: Value,
@@ -22,7 +29,7 @@ pub struct Node {
 }
 
 /// What a node is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Nothing, or `null`.
     Null,
@@ -56,106 +63,302 @@ impl Value {
     }
 }
 
-/// What YAML 1.1 takes an unquoted scalar for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OldReading {
-    /// `yes`, `no`, `on`, `off`
-    Boolean(bool),
-    /// `010`: octal
-    Octal,
-    /// `12:30`: base 60
-    Sexagesimal,
-    /// `0b11`, which YAML 1.2 takes for text
-    Binary,
-    /// `2026-01-31`
-    Date,
-    /// `0o17` and `1e3`, which YAML 1.2 takes for numbers
-    Text,
-}
-
-impl fmt::Display for OldReading {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Boolean(true) => "the boolean true",
-            Self::Boolean(false) => "the boolean false",
-            Self::Octal => "an octal number",
-            Self::Sexagesimal => "a number in base 60",
-            Self::Binary => "a binary number",
-            Self::Date => "a date",
-            Self::Text => "text",
-        })
-    }
-}
-
 /// Parses the source that has the given number.
 ///
 /// # Errors
 /// The first thing that is not YAML, or that would make the document explode.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
-    let options = serde_saphyr::options! {
-        // A catalog of 10,000 tools has more nodes than the default budget allows; what protects
-        // from alias bombs are the alias limits, which stay.
-        budget: serde_saphyr::budget! {
-            max_events: usize::MAX,
-            max_nodes: usize::MAX,
-            max_total_scalar_bytes: usize::MAX,
-            max_aliases: usize::MAX,
-            max_merge_keys: usize::MAX,
-            max_recorded_anchor_events: 100_000,
-            // An argument that all tools share is one anchor with as many aliases.
-            enforce_alias_anchor_ratio: false,
-        },
-        strict_booleans: true,
-        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-        with_snippet: false,
+    let mut reader = Reader {
+        number,
+        text: &source.text,
+        events: Parser::new_from_str(&source.text),
+        anchors: HashMap::new(),
+        aliased: 0,
     };
-    let written: Written = serde_saphyr::from_str_with_options(&source.text, options)
-        .map_err(|error| syntax_error(number, source, &error))?;
-    Ok(written.place(number, &source.text))
+    reader.document()
 }
 
-fn syntax_error(number: usize, source: &Source, error: &serde_saphyr::Error) -> Diagnostic {
-    use serde_saphyr::Error;
-    let location = error.location().unwrap_or(Location::UNKNOWN);
-    let start = offset_of(&source.text, location);
-    let length = location
-        .span()
-        .byte_len()
-        .map_or(0, |length| usize::try_from(length).unwrap_or(0));
-    let span = Span {
-        source: number,
-        start,
-        end: (start + length).min(source.text.len()),
-    };
-    let described = error.without_snippet().to_string();
-    // The place is drawn, so the text needs not say it again.
-    let described = described
-        .rsplit_once(" at line ")
-        .map_or(described.as_str(), |(message, _)| message);
-    match error.without_snippet() {
-        Error::DuplicateMappingKey { key, .. } => Diagnostic::new(
-            Code::DuplicateKey,
-            span,
-            match key {
-                Some(key) => format!("the key `{key}` is given twice"),
-                None => "a key is given twice".to_owned(),
+/// Reads nodes from the events of a parser.
+struct Reader<'t> {
+    number: usize,
+    text: &'t str,
+    events: Parser<'t, StrInput<'t>>,
+    /// What aliases stand for, and how many nodes that is.
+    anchors: HashMap<usize, (Node, usize)>,
+    /// How many nodes aliases have stood for so far.
+    aliased: usize,
+}
+
+type Read<T> = Result<T, Diagnostic>;
+
+impl<'t> Reader<'t> {
+    /// The one document that a file is.
+    fn document(&mut self) -> Read<Node> {
+        let mut document = None;
+        loop {
+            let (event, place) = self.next()?;
+            match event {
+                Event::StreamStart | Event::DocumentEnd => {}
+                Event::DocumentStart(..) if document.is_some() => {
+                    let message = "a file is one YAML document, and here a second begins";
+                    return Err(
+                        Diagnostic::new(Code::SeveralDocuments, self.span(place), message)
+                            .help("move it into a file of its own"),
+                    );
+                }
+                Event::DocumentStart(..) => {
+                    let (event, place) = self.next()?;
+                    document = Some(self.node(event, place)?);
+                }
+                _ => break,
+            }
+        }
+        let nothing = Node {
+            value: Value::Null,
+            span: Span {
+                source: self.number,
+                start: 0,
+                end: 0,
             },
-        )
-        .help("keep one of the two"),
-        Error::MultipleDocuments { .. } => Diagnostic::new(
-            Code::SeveralDocuments,
-            span,
-            "a file is one YAML document, and here a second begins",
-        )
-        .help("move it into a file of its own"),
-        Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. } => aliases_explode(span),
-        _ if described.contains("budget breached") => aliases_explode(span),
-        _ => Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {described}"))
-            .help(syntax_help(described)),
+            old_reading: None,
+        };
+        Ok(document.unwrap_or(nothing))
     }
+
+    fn next(&mut self) -> Read<(Event<'t>, Place)> {
+        match self.events.next() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => Err(self.syntax_error(&error)),
+            None => Ok((Event::StreamEnd, Place::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, place: Place) -> Read<Node> {
+        let span = self.span(place);
+        let (anchor, node) = match event {
+            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Scalar(text, style, anchor, tag) => {
+                (anchor, self.scalar(&text, style, tag.as_deref(), span)?)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                no_tag(tag.as_deref(), "seq", span)?;
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd, _) => break,
+                        (event, place) => items.push(self.node(event, place)?),
+                    }
+                }
+                (anchor, collection(Value::List(items), span))
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                no_tag(tag.as_deref(), "map", span)?;
+                let entries = self.entries()?;
+                (anchor, collection(Value::Map(entries), span))
+            }
+            _ => {
+                let message = "not valid YAML: something is missing";
+                return Err(Diagnostic::new(Code::Syntax, span, message).help(syntax_help("")));
+            }
+        };
+        if anchor > 0 {
+            let count = count(&node);
+            self.anchors.insert(anchor, (node.clone(), count));
+        }
+        Ok(node)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Read<Node> {
+        let Some((node, count)) = self.anchors.get(&anchor) else {
+            let message = "an alias stands within what it stands for";
+            return Err(Diagnostic::new(Code::AliasBomb, span, message)
+                .help("write out what the alias stands for"));
+        };
+        self.aliased += count;
+        if self.aliased > MOST_ALIASED {
+            let message = "the document's aliases repeat too much";
+            return Err(Diagnostic::new(Code::AliasBomb, span, message)
+                .help("write out what the aliases stand for"));
+        }
+        Ok(node.clone())
+    }
+
+    fn scalar(
+        &self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        mut span: Span,
+    ) -> Read<Node> {
+        let is_plain = style == ScalarStyle::Plain;
+        // Where a block scalar ends is of no use to a reader.
+        span.end = span.start + self.text[span.start..span.end].trim_end().len();
+        let value = match tag {
+            None if is_plain => value(text),
+            None => Value::Text(text.to_owned()),
+            Some(tag) => tagged(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
+        };
+        Ok(Node {
+            value,
+            span,
+            old_reading: if is_plain && tag.is_none() {
+                old_reading(text)
+            } else {
+                None
+            },
+        })
+    }
+
+    /// The entries of a mapping, those of merged ones after its own.
+    fn entries(&mut self) -> Read<Vec<(Node, Node)>> {
+        let mut entries: Vec<(Node, Node)> = Vec::new();
+        let mut merged: Option<Node> = None;
+        loop {
+            let (event, place) = match self.next()? {
+                (Event::MappingEnd, _) => break,
+                other => other,
+            };
+            let is_merge = matches!(
+                &event,
+                Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<"
+            );
+            let key = self.node(event, place)?;
+            let (event, place) = self.next()?;
+            let value = self.node(event, place)?;
+            if is_merge {
+                if merged.is_some() {
+                    return Err(duplicate(&key));
+                }
+                merged = Some(value);
+            } else {
+                entries.push((key, value));
+            }
+        }
+        if let Some(key) = second(&entries) {
+            return Err(duplicate(key));
+        }
+        if let Some(merged) = merged {
+            merge(&mut entries, merged)?;
+        }
+        Ok(entries)
+    }
+
+    fn span(&self, place: Place) -> Span {
+        let range = place.byte_range().unwrap_or_default();
+        let start = range.start.min(self.text.len());
+        Span {
+            source: self.number,
+            start,
+            end: range.end.clamp(start, self.text.len()),
+        }
+    }
+
+    fn syntax_error(&self, error: &ScanError) -> Diagnostic {
+        let start = error.marker().byte_offset().unwrap_or_default();
+        let start = start.min(self.text.len());
+        let span = Span {
+            source: self.number,
+            start,
+            end: start,
+        };
+        let described = error.info();
+        Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {described}"))
+            .help(syntax_help(&described))
+    }
+}
+
+/// A collection's place is where it begins.
+fn collection(value: Value, span: Span) -> Node {
+    let end = span.start;
+    Node {
+        value,
+        span: Span { end, ..span },
+        old_reading: None,
+    }
+}
+
+fn count(node: &Node) -> usize {
+    1 + match &node.value {
+        Value::List(items) => items.iter().map(count).sum(),
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| count(key) + count(value))
+            .sum(),
+        _ => 0,
+    }
+}
+
+/// What a scalar with a tag stands for, if it can.
+fn tagged(text: &str, tag: &Tag) -> Option<Value> {
+    let is = |name: &str| tag.is_yaml_core_schema_tag(name);
+    let number = || number(text);
+    let value = match () {
+        () if is("str") => Some(Value::Text(text.to_owned())),
+        () if is("int") => number().filter(|it| matches!(it, Value::Integer(_))),
+        () if is("float") => number(),
+        () if is("bool") => Some(value(text)).filter(|it| matches!(it, Value::Boolean(_))),
+        () if is("null") => Some(value(text)).filter(|it| matches!(it, Value::Null)),
+        () => None,
+    };
+    value
+}
+
+fn no_tag(tag: Option<&Tag>, name: &str, span: Span) -> Read<()> {
+    match tag {
+        Some(tag) if !tag.is_yaml_core_schema_tag(name) => Err(unknown_tag(tag, span)),
+        _ => Ok(()),
+    }
+}
+
+fn unknown_tag(tag: &Tag, span: Span) -> Diagnostic {
+    let message = format!("the tag `{tag}` does not fit here");
+    Diagnostic::new(Code::Syntax, span, message).help("remove it: nothing here needs a tag")
+}
+
+fn duplicate(key: &Node) -> Diagnostic {
+    let message = match &key.value {
+        Value::Text(key) => format!("the key `{key}` is given twice"),
+        _ => "a key is given twice".to_owned(),
+    };
+    Diagnostic::new(Code::DuplicateKey, key.span, message).help("keep one of the two")
+}
+
+/// The first key that was there before.
+fn second(entries: &[(Node, Node)]) -> Option<&Node> {
+    let keys = || entries.iter().map(|(key, _)| key);
+    if entries.len() <= FEW {
+        let mut numbered = keys().enumerate();
+        let is_second = |(number, key): &(usize, &Node)| {
+            keys().take(*number).any(|before| before.value == key.value)
+        };
+        return numbered.find(is_second).map(|(_, key)| key);
+    }
+    let mut seen = HashSet::new();
+    keys().find(|key| match &key.value {
+        Value::Text(text) => !seen.insert(text.as_str()),
+        other => keys().filter(|key| key.value == *other).count() > 1,
+    })
+}
+
+/// Adds the entries of one mapping or several that a mapping does not have itself.
+fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> Read<()> {
+    let several = match merged.value {
+        Value::List(items) => items,
+        _ => vec![merged],
+    };
+    for mapping in several {
+        let Value::Map(more) = mapping.value else {
+            let kind = mapping.value.kind();
+            let message = format!("`<<` takes in mappings, and this is {kind}");
+            return Err(Diagnostic::new(Code::Syntax, mapping.span, message)
+                .help("write `<<: *name` of a mapping that is marked with `&name`"));
+        };
+        let own = mem::take(entries);
+        let is_new = |key: &Node| !own.iter().any(|(own, _)| own.value == key.value);
+        let more: Vec<_> = more.into_iter().filter(|(key, _)| is_new(key)).collect();
+        entries.extend(own.into_iter().chain(more));
+    }
+    Ok(())
 }
 
 /// What most likely has to be done about a message of the YAML parser.
@@ -172,217 +375,6 @@ fn syntax_help(described: &str) -> &'static str {
         "put the text in quotes if it is meant to begin with `*`"
     } else {
         "see to quotes, brackets and indentation, here and in the lines before"
-    }
-}
-
-fn aliases_explode(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::AliasBomb,
-        span,
-        "the document's aliases repeat too much",
-    )
-    .help("write out what the aliases stand for")
-}
-
-/// Some errors know line and column only.
-fn offset_of(text: &str, location: Location) -> usize {
-    if let Some(offset) = location.span().byte_offset() {
-        return usize::try_from(offset).unwrap_or(0).min(text.len());
-    }
-    let line = usize::try_from(location.line()).unwrap_or(1).max(1);
-    let column = usize::try_from(location.column()).unwrap_or(1).max(1);
-    let start: usize = text
-        .split_inclusive('\n')
-        .take(line - 1)
-        .map(str::len)
-        .sum();
-    let rest = &text[start..];
-    let line_end = rest.find('\n').unwrap_or(rest.len());
-    let within = rest[..line_end]
-        .char_indices()
-        .nth(column - 1)
-        .map_or(line_end, |(offset, _)| offset);
-    start + within
-}
-
-/// A node as the parser hands it over.
-struct Written {
-    value: WrittenValue,
-    location: Location,
-}
-
-enum WrittenValue {
-    Scalar(Value),
-    List(Vec<Written>),
-    Map(Vec<(Written, Written)>),
-}
-
-impl Written {
-    fn place(self, number: usize, text: &str) -> Node {
-        let start = offset_of(text, self.location);
-        let length = self.location.span().byte_len().unwrap_or(0);
-        let mut end = (start + usize::try_from(length).unwrap_or(0)).min(text.len());
-        let mut old_reading = None;
-        let value = match self.value {
-            WrittenValue::Scalar(value) => {
-                // Where a block scalar ends is of no use to a reader.
-                end = start + text[start..end].trim_end().len();
-                old_reading = unquoted(text, start, end).and_then(old_reading_of);
-                value
-            }
-            WrittenValue::List(items) => Value::List(
-                items
-                    .into_iter()
-                    .map(|item| item.place(number, text))
-                    .collect(),
-            ),
-            WrittenValue::Map(entries) => Value::Map(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (key.place(number, text), value.place(number, text)))
-                    .collect(),
-            ),
-        };
-        Node {
-            value,
-            span: Span {
-                source: number,
-                start,
-                end,
-            },
-            old_reading,
-        }
-    }
-}
-
-/// The text of a scalar that is neither quoted, nor a block, nor tagged.
-fn unquoted(text: &str, start: usize, end: usize) -> Option<&str> {
-    // Before it may stand an anchor, and a tag or a block's sign.
-    let mut before = text[..start].split_ascii_whitespace().rev();
-    let mark = before
-        .find(|word| !word.starts_with('&'))
-        .unwrap_or_default();
-    let is_block = mark.starts_with(['|', '>'])
-        && mark[1..]
-            .bytes()
-            .all(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'));
-    let is_tag = mark.starts_with('!') && !mark.contains(['"', '\'', ',', '[', ']', '{', '}']);
-    let scalar = &text[start..end];
-    (!is_block && !is_tag && !scalar.starts_with(['"', '\''])).then_some(scalar)
-}
-
-fn old_reading_of(scalar: &str) -> Option<OldReading> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match scalar {
-        "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(OldReading::Boolean(true)),
-        "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(OldReading::Boolean(false)),
-        _ => {}
-    }
-    let unsigned = scalar.strip_prefix(['-', '+']).unwrap_or(scalar);
-    let mut parts = unsigned.split(':');
-    if unsigned.contains(':') && parts.all(|part| digits(part.split('.').next().unwrap_or(part))) {
-        return Some(OldReading::Sexagesimal);
-    }
-    if unsigned.len() > 1 && unsigned.starts_with('0') && digits(unsigned) {
-        return Some(OldReading::Octal);
-    }
-    if unsigned
-        .strip_prefix("0b")
-        .is_some_and(|bits| bits.bytes().all(|byte| matches!(byte, b'0' | b'1' | b'_')))
-    {
-        return Some(OldReading::Binary);
-    }
-    let is_octal = unsigned.strip_prefix("0o").is_some_and(digits);
-    let is_power = unsigned
-        .split_once(['e', 'E'])
-        .is_some_and(|(number, power)| {
-            digits(number) && digits(power.strip_prefix(['-', '+']).unwrap_or(power))
-        });
-    if is_octal || is_power {
-        return Some(OldReading::Text);
-    }
-    let mut date = scalar.splitn(3, '-');
-    if let (Some(year), Some(month), Some(day)) = (date.next(), date.next(), date.next())
-        && year.len() == 4
-        && digits(year)
-        && digits(month)
-        && month.len() <= 2
-        && digits(day.get(..2).unwrap_or(day))
-    {
-        return Some(OldReading::Date);
-    }
-    None
-}
-
-impl<'de> Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<WrittenValue>::deserialize(deserializer)?;
-        Ok(Self {
-            value: spanned.value,
-            location: spanned.defined,
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for WrittenValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyNode)
-    }
-}
-
-struct AnyNode;
-
-impl<'de> Visitor<'de> for AnyNode {
-    type Value = WrittenValue;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any YAML value")
-    }
-
-    fn visit_unit<E>(self) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(Value::Null))
-    }
-
-    fn visit_bool<E>(self, boolean: bool) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(Value::Boolean(boolean)))
-    }
-
-    fn visit_i64<E>(self, integer: i64) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(Value::Integer(integer)))
-    }
-
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "beyond 64 bits signed it is no integer here"
-    )]
-    fn visit_u64<E>(self, integer: u64) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(
-            i64::try_from(integer).map_or(Value::Float(integer as f64), Value::Integer),
-        ))
-    }
-
-    fn visit_f64<E>(self, float: f64) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(Value::Float(float)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<WrittenValue, E> {
-        Ok(WrittenValue::Scalar(Value::Text(text.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<WrittenValue, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(WrittenValue::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<WrittenValue, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(WrittenValue::Map(entries))
     }
 }
 

@@ -33,6 +33,10 @@ use pool::Keeper;
 pub(crate) use pool::Keepers;
 use wire::{Order, Report};
 
+/// Most commands are done within this time, and few write more before than a pipe holds. For these
+/// there is no need to watch what they write.
+const AT_ONCE: Duration = Duration::from_millis(2);
+
 /// After a command's end, how long to wait for output that something it started still holds open.
 const LINGER: Duration = Duration::from_millis(100);
 
@@ -155,14 +159,21 @@ async fn attempt(
     keeper.order(&order.encode()?, &files).await?;
     let mut running = Running {
         keeper: Some(keeper),
-        stdout: Stream::new(stdout, invocation.max_output)?,
-        stderr: Stream::new(stderr, invocation.max_output / STDERR_SHARE)?,
+        stdout: Stream::new(stdout, invocation.max_output),
+        stderr: Stream::new(stderr, invocation.max_output / STDERR_SHARE),
     };
     // The other ends are the command's alone.
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));
 
-    let finish = running.finish(write(stdin, invocation.stdin), invocation.progress);
+    let has_input = stdin.is_some();
+    let finish = async {
+        if !has_input && let Ok(report) = timeout(AT_ONCE, running.report()).await {
+            return report;
+        }
+        let feed = write(stdin, invocation.stdin);
+        running.finish(feed, invocation.progress).await
+    };
     let end = if let Ok(report) = timeout(invocation.timeout, finish).await {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
@@ -192,6 +203,14 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
+    /// Waits for the command's end.
+    async fn report(&self) -> io::Result<Report> {
+        match &self.keeper {
+            Some(keeper) => keeper.report().await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
     /// Waits for the command's end, and takes its output meanwhile.
     async fn finish(
         &mut self,
@@ -339,24 +358,48 @@ async fn write(stdin: Option<PipeWriter>, text: Option<&str>) {
 /// One of the streams that a command writes.
 #[derive(Default)]
 struct Stream {
-    /// Nothing when the other end was closed.
-    pipe: Option<pipe::Receiver>,
+    pipe: Pipe,
     captured: Captured,
 }
 
+/// The end of a pipe that is read.
+#[derive(Default)]
+enum Pipe {
+    /// The other end was closed.
+    #[default]
+    Closed,
+    /// Nobody looks at it yet.
+    Unwatched(PipeReader),
+    /// The event loop tells when there is something to read.
+    Watched(pipe::Receiver),
+}
+
 impl Stream {
-    fn new(reader: PipeReader, limit: usize) -> io::Result<Self> {
-        Ok(Self {
-            pipe: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?),
+    fn new(reader: PipeReader, limit: usize) -> Self {
+        Self {
+            pipe: Pipe::Unwatched(reader),
             captured: Captured::new(limit),
-        })
+        }
+    }
+
+    /// What tells that there is something to read, if the other end is open.
+    fn watched(&mut self) -> Option<&pipe::Receiver> {
+        self.pipe = match mem::take(&mut self.pipe) {
+            Pipe::Unwatched(reader) => pipe::Receiver::from_owned_fd(OwnedFd::from(reader))
+                .map_or(Pipe::Closed, Pipe::Watched),
+            other => other,
+        };
+        match &self.pipe {
+            Pipe::Watched(receiver) => Some(receiver),
+            _ => None,
+        }
     }
 
     /// Reads on when the limit is reached, so that the command never waits for us. What was read is
     /// kept when this is interrupted.
     async fn read_to_end(&mut self, progress: Option<&Progress>) {
         let mut last_line = LastLine::default();
-        while let Some(pipe) = &self.pipe {
+        while let Some(pipe) = self.watched() {
             let is_readable = pipe.readable().await.is_ok();
             let mut buffer = [0; 16 * 1024];
             match pipe.try_read(&mut buffer) {
@@ -371,7 +414,7 @@ impl Stream {
                 }
                 Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
                 // What came before an error counts.
-                _ => self.pipe = None,
+                _ => self.pipe = Pipe::Closed,
             }
         }
     }
@@ -379,9 +422,20 @@ impl Stream {
     /// Takes what is there, without waiting for more.
     fn read_rest(&mut self) {
         let mut buffer = [0; 16 * 1024];
-        if let Some(pipe) = self.pipe.take() {
-            while let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer) {
-                self.captured.push(&buffer[..length]);
+        match mem::take(&mut self.pipe) {
+            Pipe::Closed => {}
+            Pipe::Watched(pipe) => {
+                while let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer) {
+                    self.captured.push(&buffer[..length]);
+                }
+            }
+            // It would wait for more, so it is asked only for what it has.
+            Pipe::Unwatched(pipe) => {
+                while let Ok(1..) = rustix::io::ioctl_fionread(&pipe)
+                    && let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer)
+                {
+                    self.captured.push(&buffer[..length]);
+                }
             }
         }
     }

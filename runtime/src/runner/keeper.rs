@@ -2,7 +2,6 @@
 //! starts. It is the parent of the command and of every orphan among the command's descendants, so
 //! nothing gets away, and it goes on when the server dies, so nothing stays behind.
 
-use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -78,10 +77,9 @@ impl Line {
 pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
     let signals = signals()?;
-    let nothing = File::open("/dev/null")?;
     while let Some((order, mut files)) = line.next_order()? {
         let directory = order.is_opened.then(|| files.pop()).flatten();
-        let mut command = command(&order, files, nothing.try_clone()?);
+        let mut command = command(&order, files);
         let leader = match spawn_in(directory, &mut command) {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
@@ -96,9 +94,10 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     Ok(())
 }
 
-fn command(order: &Order<String>, files: Vec<OwnedFd>, nothing: File) -> Command {
-    let mut files = files.into_iter().chain([nothing.into()]);
-    let mut next = || files.next().map_or_else(Stdio::null, Stdio::from);
+fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
+    let mut files = files.into_iter();
+    // Without a file for its input, it gets this process's, which is empty.
+    let mut next = || files.next().map_or_else(Stdio::inherit, Stdio::from);
     let mut words = order.words.iter();
     let mut command = Command::new(words.next().map_or("", String::as_str));
     command
@@ -137,11 +136,13 @@ fn attend(
 ) -> bool {
     let mut tree = Tree::new(leader);
     // Without a means to wait there is nothing to wait for.
-    let ended = tree.wait_for_leader(&line.leash, signals).unwrap_or(None);
+    let (ended, has_others) = tree
+        .wait_for_leader(&line.leash, signals)
+        .unwrap_or((None, true));
     let was_killed = ended.is_none_or(|status| ExitStatus::from_raw(status).code().is_none());
     if let Some(status) = ended
         && (!was_killed || order.undo.is_empty())
-        && !tree.has_children()
+        && !has_others
         && !tree.has_group()
     {
         // This process still has the command's pipes open, and nobody else has. So the server is
@@ -259,20 +260,21 @@ impl Tree {
         }
     }
 
-    /// The leader's status, or nothing if the server does not want to wait for it. Orphans that end
-    /// meanwhile are waited for too.
+    /// The leader's status, or nothing if the server does not want to wait for it, and whether other
+    /// children live. Orphans that end meanwhile are waited for too.
     fn wait_for_leader(
         &mut self,
         leash: &PipeReader,
         signals: &Signals,
-    ) -> io::Result<Option<i32>> {
+    ) -> io::Result<(Option<i32>, bool)> {
         loop {
             let ready = wait_for_either(leash, &signals.any)?;
-            while let Ok(1..) = (&signals.any).read(&mut [0; 64]) {}
-            self.has_children();
+            let mut buffer = [0; 64];
+            while let Ok(64..) = (&signals.any).read(&mut buffer) {}
+            let has_children = self.has_children();
             let is_to_end = ready.leash || signals.to_end.load(Ordering::Relaxed);
             if is_to_end || self.status.is_some() {
-                return Ok(self.status);
+                return Ok((self.status, has_children));
             }
         }
     }
