@@ -159,6 +159,9 @@ dump_kinds {"format": "csv"} =>
 dump_kinds {"verbose": "false"} => 'verbose': value 'false' does not match
 dump_kinds {"verbose": 1} =>
 dump_kinds {"text": null, "count": null} =>
+dump_kinds {"scale": "2.5"} =>
+dump_kinds {"scale": 1} =>
+dump_kinds {"scale": "1"} =>
 git_log {} =>
 "#;
 
@@ -231,6 +234,88 @@ fn a_pattern_that_begins_with_a_dash_lets_options_through() {
             "{answer:?}"
         );
     }
+}
+
+#[test]
+fn at_the_start_no_policy_lets_options_through_that_the_baked_one_does_not() {
+    let folder = Folder::new();
+    let option = json!({"path": "-xy", "yes_or_no": true});
+    let start = |command: &mut Command, policies: &[&str]| {
+        for (number, policy) in policies.iter().enumerate() {
+            let policy = format!("tools: {{dump_positional: {{args: {policy}}}}}\n");
+            let path = written(&folder, &format!("{number}.yaml"), &policy);
+            command.arg("--policy").arg(path);
+        }
+        Server::start(command).call("dump_positional", &option)
+    };
+    let dashed = "{path: {pattern: '-.*'}}";
+    let any = "{path: {pattern: '.*'}}";
+    assert!(!start(&mut fixtures!(), &[dashed]).is_error);
+    for policies in [&[any][..], &[any, dashed], &[dashed, any]] {
+        let answer = start(&mut fixtures!(), policies);
+        assert!(
+            answer.text.contains("would be read as an option"),
+            "{answer:?}"
+        );
+    }
+    assert!(!start(&mut guarded!(), &[dashed]).is_error);
+    let answer = start(&mut guarded!(), &[any]);
+    assert!(
+        answer.text.contains("would be read as an option"),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn the_schema_lists_the_values_of_an_enum_that_are_allowed() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let found = server.search(&json!({"query": "dump_kinds"}));
+        let properties = properties(&found["results"][0], "input_schema");
+        assert_eq!(properties["format"]["enum"], json!(["json", "csv"]));
+        assert_eq!(properties["level"]["enum"], json!([1, -3]));
+    }
+}
+
+#[test]
+fn classes_of_characters_are_pythons() {
+    let folder = Folder::new();
+    for (pattern, allowed, refused) in [
+        (r"\w+", "aß9_²½漢", "e\u{301}"),
+        (r"\w+", "ʰ", "a\u{200d}"),
+        (r"\S+", "ab", "a\u{1c}b"),
+        (r"[^\s;]+", "ab", "a\u{1f}b"),
+        (r"\W", "-", "½"),
+        (r"[\w.-]+", "a.b-c", "a/b"),
+        (r"[^\W\d]+", "abc", "a1"),
+        ("a{,}", "aaa", "a{,}"),
+    ] {
+        let policy = json!({"tools": {"git_commit": {"args": {"message": {"pattern": pattern}}}}});
+        let policy = written(&folder, "policy.yaml", &policy.to_string());
+        let mut server = Server::start(&mut fixtures!("--policy", policy));
+        let mut is_allowed = |message| {
+            !server
+                .call("git_commit", &json!({"message": message}))
+                .is_error
+        };
+        assert!(is_allowed(allowed), "{pattern} {allowed}");
+        assert!(!is_allowed(refused), "{pattern} {refused}");
+    }
+}
+
+#[test]
+fn a_large_pattern_does_not_hold_up_the_server() {
+    let folder = Folder::new();
+    let policy =
+        "tools: {git_commit: {args: {message: {pattern: '(?:.*[ab].{0,3000}\\b){3}c'}}}}\n";
+    let policy = written(&folder, "policy.yaml", policy);
+    let mut server = Server::start(&mut fixtures!("--policy", policy));
+    let message = "aé".repeat(40_000);
+    let answer = server.call("git_commit", &json!({"message": message}));
+    assert!(
+        answer.text.starts_with("Policy validation failed"),
+        "{answer:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, fixtures, guarded, run};
+use climax_tests::{Folder, Server, eventually, fixtures, guarded, open_files, run, to_answer};
 use serde_json::{Value, json};
 
 fn written(folder: &Folder, policy: &str) -> PathBuf {
@@ -90,6 +90,10 @@ fn a_configs_own_variables_are_always_there() {
 
 /// A server whose root is the folder `in` of a folder, and the folder.
 fn rooted() -> (Server, Folder) {
+    rooted_with(&[])
+}
+
+fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
     let folder = Folder::new();
     for path in ["in/deep", "out", "inside"] {
         fs::create_dir_all(folder.path().join(path)).expect("folders");
@@ -100,7 +104,8 @@ fn rooted() -> (Server, Folder) {
         "tools: {dump_directory: {}, shell_run: {}}\nroots: [\"$ROOT/in\", \"$ROOT/nested\"]\n";
     let policy = written(&folder, policy);
     fs::create_dir(folder.path().join("nested")).expect("a folder");
-    let server = Server::start(fixtures!("--policy", policy).env("ROOT", folder.path()));
+    let mut command = fixtures!("--policy", policy);
+    let server = Server::start(command.args(arguments).env("ROOT", folder.path()));
     (server, folder)
 }
 
@@ -204,6 +209,32 @@ fn a_directory_of_one_call_is_not_the_next_ones() {
 }
 
 #[test]
+fn calls_that_wait_hold_no_directory_open() {
+    let (mut server, folder) = rooted_with(&["--max-concurrent", "1"]);
+    let inside = folder.path().join("in");
+    let call = |script: &str| {
+        let arguments = json!({"script": script, "directory": inside});
+        let arguments = json!({"tool_name": "shell_run", "args": arguments});
+        json!({"name": "climax_call", "arguments": arguments})
+    };
+    let started = folder.path().join("started");
+    let first = call(&format!("touch {}; sleep 600", started.display()));
+    let first = server.send("tools/call", &first);
+    eventually("the first call runs", || started.exists());
+    let before = open_files(server.id());
+    let others: Vec<u64> = (0..50)
+        .map(|_| server.send("tools/call", &call("pwd")))
+        .collect();
+    server.request("ping", &json!({}));
+    assert!(open_files(server.id()) < before + 10);
+    server.notify("notifications/cancelled", &json!({"requestId": first}));
+    for other in others {
+        let answer = to_answer(&server.wait_for(other));
+        assert_eq!(answer.text, inside.display().to_string());
+    }
+}
+
+#[test]
 fn roots_must_be_there_when_the_server_starts() {
     let folder = Folder::new();
     let policy = written(
@@ -214,11 +245,24 @@ fn roots_must_be_there_when_the_server_starts() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     for part in [
-        "error[CLX063]: the policy's `$ROOT/x` needs the variable ROOT, which is not set",
-        "error[CLX062]: the root `/no/such` cannot be used: No such file or directory",
+        format!(
+            "error[CLX063]: `$ROOT/x` in `{}` needs the variable ROOT",
+            policy.display()
+        ),
+        format!(
+            "error[CLX062]: the root `/no/such` in `{}` cannot be used",
+            policy.display()
+        ),
     ] {
-        assert!(said.contains(part), "{part} is not in:\n{said}");
+        assert!(said.contains(&part), "{part} is not in:\n{said}");
     }
+    // With nothing in its place it would be another directory.
+    let output = run(fixtures!("--policy", &policy).env("ROOT", ""));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("needs the variable ROOT, which is not set"),
+        "{said}"
+    );
     // Where nothing runs, they need not be.
     assert!(
         run(&mut fixtures!("list", "--policy", &policy))

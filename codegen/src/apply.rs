@@ -15,7 +15,7 @@ pub fn apply(
     source: &Source,
     clis: &mut Vec<Cli>,
     report: &mut Vec<Diagnostic>,
-) -> Surroundings {
+) -> Option<Surroundings> {
     let policy = {
         let tools = || clis.iter().flat_map(|cli| &cli.tools);
         let known = Known {
@@ -27,16 +27,13 @@ pub fn apply(
                 tool.map_or(Vec::new(), |tool| arguments(&input_schema(&tool.args)))
             },
         };
-        climax_policy::compile(number, source, &known, Moment::Build, report)
-    };
-    let Some(policy) = policy else {
-        return Surroundings::default();
+        climax_policy::compile(number, source, &known, Moment::Build, report)?
     };
     for cli in &mut *clis {
         cli.tools.retain_mut(|tool| narrow(tool, &policy));
     }
     clis.retain(|cli| !cli.tools.is_empty());
-    policy.surroundings
+    Some(policy.surroundings)
 }
 
 /// Returns whether the tool is allowed.

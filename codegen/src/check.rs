@@ -22,16 +22,20 @@ const LONG_DESCRIPTION: usize = 2048;
 const LONGEST_TOOL_NAME: usize = 64;
 
 /// Checks all configs together. Each comes with its source, in the same order.
-pub fn check(configs: Vec<(&Source, written::Config)>, report: &mut Vec<Diagnostic>) -> Vec<Cli> {
+pub fn check(
+    configs: Vec<(&Source, written::Config)>,
+    report: &mut Vec<Diagnostic>,
+) -> (Vec<Cli>, Names) {
     let mut names = HashMap::new();
-    configs
+    let clis = configs
         .into_iter()
         .map(|(source, config)| cli(source, config, &mut names, report))
-        .collect()
+        .collect();
+    (clis, names)
 }
 
 /// Where each tool's name was first seen, by its lower-case form.
-type Names = HashMap<String, (String, Span)>;
+pub type Names = HashMap<String, (String, Span)>;
 
 fn cli(
     source: &Source,
@@ -158,9 +162,6 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     let risk = written.risk.as_ref().map(|risk| risk.value);
     let timeout_ms = timeout(written.timeout.as_ref(), report);
     let args = args(written.args, report);
-    if let (Some(Risk::Destructive), Some(name)) = (risk, &written.name) {
-        unlimited(name, &args, report);
-    }
     let command = written
         .command
         .map(|command| command.value)
@@ -175,30 +176,27 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
     })
 }
 
-/// A destructive tool should not take just anything.
-fn unlimited(tool: &At<String>, args: &[Arg], report: &mut Vec<Diagnostic>) {
+/// Warns of destructive tools that take just anything.
+pub fn unlimited(clis: &[Cli], names: &Names, report: &mut Vec<Diagnostic>) {
     let is_unlimited = |arg: &&Arg| {
         arg.kind == Kind::String
             && arg.choices.is_none()
+            && arg.limit.is_none()
             && matches!(arg.place, Place::Positional | Place::Flag(_))
     };
-    let names: Vec<&str> = args
-        .iter()
-        .filter(is_unlimited)
-        .map(|arg| arg.name.as_str())
-        .collect();
-    if !names.is_empty() {
-        report.push(
-            Diagnostic::new(
-                Code::UnlimitedDestructive,
-                tool.span,
-                format!(
-                    "this destructive tool takes any text as `{}`",
-                    names.join("`, `")
-                ),
-            )
-            .help("limit the values with `enum`, or with a pattern in a policy"),
-        );
+    let tools = clis.iter().flat_map(|cli| &cli.tools);
+    for tool in tools.filter(|tool| tool.risk == Some(Risk::Destructive)) {
+        let args = tool.args.iter().filter(is_unlimited);
+        let args: Vec<&str> = args.map(|arg| arg.name.as_str()).collect();
+        let place = names.get(&tool.name.to_ascii_lowercase());
+        if let (false, Some((_, span))) = (args.is_empty(), place) {
+            let args = args.join("`, `");
+            let message = format!("this destructive tool takes any text as `{args}`");
+            report.push(
+                Diagnostic::new(Code::UnlimitedDestructive, *span, message)
+                    .help("limit the values with `enum`, or with a pattern in a policy"),
+            );
+        }
     }
 }
 

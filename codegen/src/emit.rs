@@ -51,7 +51,8 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
         .collect();
     let numbers = (0..catalog.clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
     let hash = &catalog.hash;
-    let surroundings = surroundings(&catalog.surroundings);
+    let surroundings = catalog.surroundings.as_ref();
+    let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
             Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader, Risk,
@@ -106,6 +107,7 @@ fn surroundings(surroundings: &Surroundings) -> TokenStream {
         container,
         env,
         roots,
+        ..
     } = surroundings;
     let container = container.as_ref().map_or(quote!(None), |container| {
         let Container { image, volumes, .. } = container;
@@ -126,11 +128,11 @@ fn surroundings(surroundings: &Surroundings) -> TokenStream {
         deny,
     } = env;
     quote! {
-        Surroundings {
+        Some(Surroundings {
             container: #container,
             env: Env { is_minimal: #is_minimal, allow: &[#(#allow),*], deny: &[#(#deny),*] },
             roots: &[#(#roots),*],
-        }
+        })
     }
 }
 

@@ -23,7 +23,7 @@ use climax_input::yaml;
 use sha2::{Digest, Sha256};
 
 pub use bake::{Bake, bake, bake_from_env};
-use model::{Catalog, Surroundings};
+use model::Catalog;
 
 /// What came of a set of configs.
 pub struct Compiled {
@@ -54,14 +54,15 @@ pub fn compile(sources: &Sources) -> Compiled {
         diagnostics.append(&mut report);
         written.extend(config.map(|config| (source, config)));
     }
-    let mut clis = check::check(written, &mut diagnostics);
-    let mut surroundings = Surroundings::default();
+    let (mut clis, names) = check::check(written, &mut diagnostics);
+    let mut surroundings = None;
     // With tools missing, there would be errors that are none.
     if !has_error(&diagnostics)
         && let Some(policy) = sources.policy()
     {
         surroundings = apply::apply(sources.configs, policy, &mut clis, &mut diagnostics);
     }
+    check::unlimited(&clis, &names, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
     // What an alias stands for is seen wherever it is used.
     diagnostics.dedup_by(|one, other| one.span == other.span && one.message == other.message);

@@ -15,7 +15,7 @@ pub struct Catalog {
     /// A digest of the names and contents of these files.
     pub hash: String,
     /// Where and with what commands run, if a policy says something about it.
-    pub surroundings: Surroundings,
+    pub surroundings: Option<Surroundings>,
 }
 
 /// One config.

@@ -14,7 +14,10 @@ fn sources(folder: &str, name: &Path) -> Sources {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(folder);
-    match read(&root, &[name.to_path_buf()], None) {
+    // A policy beside a config is baked with it.
+    let policy = name.with_extension("policy");
+    let policy = Some(policy.as_path()).filter(|policy| root.join(policy).exists());
+    match read(&root, &[name.to_path_buf()], policy) {
         Ok(sources) => sources,
         Err(errors) => panic!("{errors:?}"),
     }

@@ -390,14 +390,15 @@ they get all, so that it would limit nothing.",
     (
         Code::BadRoot,
         "\
-`roots` names directories that exist when the server starts. A call's working directory is in one of
-them. `~` and variables are expanded.",
+`roots` names directories of this machine that exist when the server starts. A call's working
+directory is in one of them. `~` and variables are expanded. In a container they mean nothing: there
+a call sees what `volumes` names.",
     ),
     (
         Code::UnsetVariable,
         "\
-A volume or root of the policy has a variable in it that is not set where the server starts. With
-nothing in its place it would mean another directory, so the server does not start.",
+A volume or root of the policy has a variable in it that is not set where the server starts, or is
+empty. With nothing in its place it would mean another directory, so the server does not start.",
     ),
     (
         Code::SecondContainer,

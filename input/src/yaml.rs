@@ -445,6 +445,66 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_before_a_scalar_hides_nothing() {
+        for comment in ["# see !note", "# x >", "# |", "# &a"] {
+            let node = only_value(&format!("k: {comment}\n  017"));
+            assert_eq!(node.old_reading, Some(OldReading::Octal), "{comment}");
+        }
+    }
+
+    #[test]
+    fn a_mappings_own_entries_count_before_merged_ones_and_those_before_later_ones() {
+        let text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\n";
+        let Value::Map(mut entries) = parse_text(text).expect("valid").value else {
+            panic!("not a mapping")
+        };
+        let Some((
+            _,
+            Node {
+                value: Value::Map(merged),
+                ..
+            },
+        )) = entries.pop()
+        else {
+            panic!("not a mapping")
+        };
+        let merged: Vec<(Value, Value)> = merged
+            .into_iter()
+            .map(|(key, value)| (key.value, value.value))
+            .collect();
+        let entry = |key: &str, value| (Value::Text(key.to_owned()), Value::Integer(value));
+        assert_eq!(merged, [entry("x", 5), entry("y", 2), entry("z", 4)]);
+    }
+
+    #[test]
+    fn scalars_are_what_yaml_1_2_says() {
+        for (text, value) in [
+            ("~", Value::Null),
+            ("True", Value::Boolean(true)),
+            ("-12", Value::Integer(-12)),
+            ("1_000", Value::Integer(1000)),
+            ("0x1F", Value::Integer(31)),
+            (
+                "9223372036854775808",
+                Value::Float(9_223_372_036_854_775_808.0),
+            ),
+            (".5", Value::Float(0.5)),
+            ("-1.5e-3", Value::Float(-0.0015)),
+            ("1.", Value::Float(1.0)),
+            (".inf", Value::Text(".inf".to_owned())),
+            ("_1", Value::Text("_1".to_owned())),
+            ("1.2.3", Value::Text("1.2.3".to_owned())),
+            ("e5", Value::Text("e5".to_owned())),
+            (".", Value::Text(".".to_owned())),
+            ("!!str 5", Value::Text("5".to_owned())),
+            ("!!float 5", Value::Integer(5)),
+            ("\"5\"", Value::Text("5".to_owned())),
+        ] {
+            assert_eq!(only_value(&format!("k: {text}")).value, value, "{text}");
+        }
+    }
+
+    #[test]
     fn an_anchor_may_be_used_as_often_as_there_are_tools() {
         let mut text = "x-a: &a {name: repo, cwd: true}\nlist:\n".to_owned();
         for _ in 0..10_000 {
@@ -485,6 +545,14 @@ mod tests {
             ("a: 1\na: 2\n", "`a` is given twice", 5),
             ("a: [1, 2\nb: 3\n", "not valid YAML", 10),
             ("a: *nope\n", "not valid YAML", 3),
+            (
+                "a: &a {b: 1}\nc: {<<: *a, <<: *a}\n",
+                "`<<` is given twice",
+                26,
+            ),
+            ("a: {<<: 1}\n", "`<<` takes in mappings", 8),
+            ("a: &a [*a]\n", "within what it stands for", 7),
+            ("a: !b c\n", "does not fit here", 6),
         ] {
             let error = parse_text(text).expect_err(text);
             assert!(error.message.contains(part), "{}", error.message);

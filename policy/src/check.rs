@@ -2,13 +2,13 @@
 //! a tool less guarded than its author thinks is an error.
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Number};
+use climax_core::scalar::Kind;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
 use climax_input::fields::{At, closest};
 use serde_json::Value;
 
-use crate::limit::{Limit, number};
+use crate::limit::{Limit, word};
 use crate::pattern::Pattern;
 use crate::rules::{Container, Env, Policy, Surroundings, Tool};
 use crate::written::{self, ExecutorKind, Inherit, Level, Unnamed};
@@ -102,7 +102,9 @@ pub fn check(
         }
     }
     approvals(&written, unnamed, known, report);
+    let roots_span = written.roots.as_ref().map(|roots| roots.span);
     let surroundings = Surroundings {
+        origin: String::new(),
         container: written
             .executor
             .filter(|_| is_complete)
@@ -110,6 +112,13 @@ pub fn check(
         env: written.env.map(|it| env(it, report)).unwrap_or_default(),
         roots: roots(written.roots, report),
     };
+    if let (Some(_), Some(span)) = (&surroundings.container, roots_span) {
+        let message = "`roots` are directories of this machine, and commands run in a container";
+        report.push(
+            Diagnostic::new(Code::BadRoot, span, message)
+                .help("remove `roots`: a container sees its `volumes` only"),
+        );
+    }
     let tools = written
         .tools
         .into_iter()
@@ -231,16 +240,10 @@ fn limit(
 /// What is given in the config must be possible under the limit.
 fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagnostic>) {
     let name = &argument.name;
-    let is_allowed = |value: &Value| {
-        let (text, number) = word(value, argument.kind);
-        let mut errors = Vec::new();
-        limit.bounds().check(name, &text, number, &mut errors);
-        errors.is_empty()
-    };
     if let Some(default) = &argument.default
-        && !is_allowed(default)
+        && !limit.allows(default)
     {
-        let (text, _) = word(default, argument.kind);
+        let (text, _) = word(default);
         let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
         report.push(
             Diagnostic::new(Code::DefaultNotAllowed, span, message)
@@ -252,31 +255,14 @@ fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagn
         Kind::Boolean => &booleans[..],
         _ => &argument.choices,
     };
-    if !values.is_empty() && !values.iter().any(is_allowed) {
-        let words: Vec<String> = values
-            .iter()
-            .map(|value| word(value, argument.kind).0)
-            .collect();
+    if !values.is_empty() && !values.iter().any(|value| limit.allows(value)) {
+        let words: Vec<String> = values.iter().map(|value| word(value).0).collect();
         let message = format!("no value of `{name}` is allowed by this limit");
         report.push(
             Diagnostic::new(Code::NoValueLeft, span, message)
                 .help(format!("its values are: {}", words.join(", "))),
         );
     }
-}
-
-/// A value of a schema as a word of a command line, and as a number if it is one.
-fn word(value: &Value, kind: Kind) -> (String, Option<Number>) {
-    let number = match kind {
-        Kind::Integer | Kind::Number => number(value),
-        Kind::String | Kind::Boolean => None,
-    };
-    let text = match (number, value) {
-        (Some(number), _) => number.to_string(),
-        (None, Value::String(text)) => text.clone(),
-        (None, other) => other.to_string(),
-    };
-    (text, number)
 }
 
 /// What asks for approval is refused, because nothing would ask.

@@ -34,7 +34,10 @@ pub fn compile(
             None
         }
     };
-    let policy = written.map(|written| check::check(written, known, moment, &mut messages));
+    let mut policy = written.map(|written| check::check(written, known, moment, &mut messages));
+    if let Some(policy) = &mut policy {
+        policy.surroundings.origin = format!("`{}`", source.path);
+    }
     messages.sort_by_key(|message| message.span.map(|span| span.start));
     let failed = messages
         .iter()

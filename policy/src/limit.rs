@@ -44,6 +44,14 @@ impl Limit {
         }
     }
 
+    /// Whether a value of a schema is allowed.
+    pub(crate) fn allows(&self, value: &Value) -> bool {
+        let (text, number) = word(value);
+        let mut errors = Vec::new();
+        self.bounds().check("", &text, number, &mut errors);
+        errors.is_empty()
+    }
+
     /// A property of a JSON Schema that says what is allowed, made from one that does not. What the
     /// property says already goes on to hold.
     #[must_use]
@@ -64,6 +72,9 @@ impl Limit {
                     property.insert("pattern".to_owned(), schema.as_str().into());
                 }
             }
+        }
+        if let Some(Value::Array(values)) = property.get_mut("enum") {
+            values.retain(|value| self.allows(value));
         }
         narrow(&mut property, "minimum", self.min, Ordering::Greater);
         narrow(&mut property, "maximum", self.max, Ordering::Less);
@@ -103,8 +114,19 @@ fn narrow(property: &mut Map<String, Value>, key: &str, limit: Option<Number>, s
     }
 }
 
+/// A value of a schema as a word of a command line, and as a number if it is one.
+pub(crate) fn word(value: &Value) -> (String, Option<Number>) {
+    let number = number(value);
+    let text = match (number, value) {
+        (Some(number), _) => number.to_string(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    };
+    (text, number)
+}
+
 /// The number that JSON holds, if it is one.
-pub(crate) fn number(value: &Value) -> Option<Number> {
+fn number(value: &Value) -> Option<Number> {
     let integer = value.as_i64().map(Number::Integer);
     integer.or_else(|| value.as_f64().map(Number::Float))
 }

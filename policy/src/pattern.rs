@@ -21,6 +21,9 @@ use crate::python::translate;
 /// How many bytes the states of a pattern may take before it counts as too large.
 const LARGEST: usize = 10 * 1024 * 1024;
 
+/// How many steps a match may take that goes through all states for each character: 0.1 seconds.
+const MOST_STEPS: usize = 10_000_000;
+
 /// A pattern that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -180,9 +183,12 @@ impl Engine {
         let pattern = Pattern::parse(text).ok()?;
         let nfa = pattern.nfa().ok()?;
         let properties = pattern.whole.properties();
+        // It gives up rather than making the same states again and again.
         let config = hybrid::dfa::Config::new()
             .unicode_word_boundary(true)
-            .skip_cache_capacity_check(true);
+            .skip_cache_capacity_check(true)
+            .minimum_cache_clear_count(Some(8))
+            .minimum_bytes_per_state(Some(8));
         let automaton = hybrid::dfa::Builder::new()
             .configure(config)
             .build_from_nfa(nfa.clone())
@@ -204,13 +210,16 @@ impl Engine {
         let found = self.automaton.try_search_fwd(&mut cache, &input(value));
         match found {
             Ok(found) => found.is_some(),
-            // Word boundaries beside letters beyond ASCII.
+            // Word boundaries beside letters beyond ASCII, or too many states.
             Err(_) => self.is_match_slowly(value),
         }
     }
 
     fn is_match_slowly(&self, value: &str) -> bool {
-        PikeVM::new_from_nfa(self.nfa.clone())
-            .is_ok_and(|machine| machine.is_match(&mut machine.create_cache(), input(value)))
+        // A large pattern does not hold up the server with a long value. It is not allowed.
+        let steps = self.nfa.states().len().saturating_mul(value.len());
+        steps <= MOST_STEPS
+            && PikeVM::new_from_nfa(self.nfa.clone())
+                .is_ok_and(|machine| machine.is_match(&mut machine.create_cache(), input(value)))
     }
 }

@@ -77,6 +77,11 @@ struct Translator<'p> {
     has_alternatives: bool,
 }
 
+/// Letters, numbers and `_`: what Python takes for parts of words, without combining marks.
+const WORD: &str = r"\p{L}\p{N}_";
+/// Python has four control characters more than Unicode.
+const SPACE: &str = r"\s\x1c-\x1f";
+
 const ONE_AT_A_TIME: &str = "write one of `*`, `+`, `?` or `{n}` after an item, and put the item in \
      `(?:...)` to repeat a repetition";
 
@@ -88,6 +93,11 @@ impl Translator<'_> {
                 '[' => self.class()?,
                 '(' => self.group()?,
                 '*' | '+' | '?' | '{' => self.repetition()?,
+                // Without their other halves they stand for themselves.
+                '}' | ']' => {
+                    self.literal(first, false);
+                    self.rest = &self.rest[1..];
+                }
                 other => {
                     self.has_alternatives |= other == '|';
                     self.copy(other.len_utf8());
@@ -129,7 +139,13 @@ impl Translator<'_> {
                     "write `\\{` for a brace that is meant as one",
                 ));
             }
-            '0'..='9' => {
+            '0' => {
+                return Err(Problem::unsupported(
+                    "an octal number (`\\0`)",
+                    "write a character by its number as `\\x41`",
+                ));
+            }
+            '1'..='9' => {
                 return Err(Problem::unsupported(
                     &format!("a backreference (`\\{escaped}`)"),
                     "write out what the group may match; for a character by its number, `\\x41`",
@@ -141,45 +157,68 @@ impl Translator<'_> {
                     "write the character itself, or its number: `\\u00e9`",
                 ));
             }
-            'A'..='Z' | 'a'..='z' => {
-                if !matches!(
-                    escaped,
-                    'a' | 'f'
-                        | 'n'
-                        | 'r'
-                        | 't'
-                        | 'v'
-                        | 'x'
-                        | 'u'
-                        | 'U'
-                        | 'd'
-                        | 'D'
-                        | 's'
-                        | 'S'
-                        | 'w'
-                        | 'W'
-                        | 'b'
-                        | 'B'
-                ) {
-                    return Err(Problem::new(
-                        format!("`\\{escaped}` has no meaning in a pattern"),
-                        format!("write `{escaped}` for the letter itself"),
-                    ));
-                }
-                if escaped == 'a' {
-                    // The bell, which is no escape in JSON Schema.
-                    self.replace(length, r"\x07", r"\x07");
+            'w' | 'W' | 's' | 'S' => {
+                let is_negated = escaped.is_ascii_uppercase();
+                let class = if matches!(escaped, 'w' | 'W') {
+                    WORD
                 } else {
-                    self.copy(length);
-                }
+                    SPACE
+                };
+                let engine = match (is_negated, is_in_class) {
+                    (false, true) => class.to_owned(),
+                    (false, false) => format!("[{class}]"),
+                    (true, _) => format!("[^{class}]"),
+                };
+                self.replace(length, &engine, &format!("\\{escaped}"));
             }
-            // Angle brackets mean something else here, and so do letters beyond ASCII nowhere.
-            _ if !escaped.is_ascii() || matches!(escaped, '<' | '>') => {
-                let text = escaped.to_string();
-                self.replace(length, &text, &text);
+            // The bell, which is no escape in JSON Schema.
+            'a' => self.replace(length, r"\x07", r"\x07"),
+            'u' | 'U' | 'x' => self.character(escaped, is_in_class)?,
+            'f' | 'n' | 'r' | 't' | 'v' | 'd' | 'D' | 'b' | 'B' => self.copy(length),
+            'A'..='Z' | 'a'..='z' => {
+                return Err(Problem::new(
+                    format!("`\\{escaped}` has no meaning in a pattern"),
+                    format!("write `{escaped}` for the letter itself"),
+                ));
             }
-            _ => self.copy(length),
+            _ => {
+                self.literal(escaped, is_in_class);
+                self.rest = &self.rest[length..];
+            }
         }
+        Ok(())
+    }
+
+    /// A character that stands for itself, whatever it means elsewhere.
+    fn literal(&mut self, character: char, is_in_class: bool) {
+        self.engine += &regex_syntax::escape(character.encode_utf8(&mut [0; 4]));
+        // JSON Schema allows no backslash where none is needed.
+        let is_sign = "^$\\.*+?()[]{}|/".contains(character);
+        if is_sign || (is_in_class && character == '-') {
+            self.schema.push('\\');
+        }
+        self.schema.push(character);
+    }
+
+    /// A character by its number, such as `\x41`, `\u00e9` or `\U0001f600`.
+    fn character(&mut self, kind: char, is_in_class: bool) -> Result<(), Problem> {
+        let digits = match kind {
+            'x' => 2,
+            'u' => 4,
+            _ => 8,
+        };
+        let number = self.rest.get(2..2 + digits);
+        let number = number.filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let number = number.and_then(|number| u32::from_str_radix(number, 16).ok());
+        let Some(character) = number.and_then(char::from_u32) else {
+            return Err(Problem::new(
+                format!("`\\{kind}` is not followed by the number of a character"),
+                format!("write {digits} hexadecimal digits after it"),
+            ));
+        };
+        // A dash or bracket by its number is no sign of a class.
+        self.literal(character, is_in_class);
+        self.rest = &self.rest[2 + digits..];
         Ok(())
     }
 
@@ -288,7 +327,7 @@ impl Translator<'_> {
             let count = self.rest[1..].split_once('}').map(|(count, _)| count);
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
             let count = count.filter(|count| match count.split_once(',') {
-                Some((least, most)) => is_number(least) && is_number(most) && *count != ",",
+                Some((least, most)) => is_number(least) && is_number(most),
                 None => !count.is_empty() && is_number(count),
             });
             let Some(count) = count else {
@@ -334,11 +373,17 @@ mod tests {
             ("^a|b$", "^a|b$", "^(?:^a|b$)$"),
             (r"\Aa\Z", r"\Aa\z", "^a$"),
             (r"\<a\>", "<a>", "^(?:<a>)$"),
+            (r"a\-\ \#\.", r"a\- \#\.", r"^(?:a- #\.)$"),
+            (r"[\w-]", r"[\p{L}\p{N}_-]", r"^(?:[\w-])$"),
+            (r"\S", r"[^\s\x1c-\x1f]", r"^(?:\S)$"),
+            (r"\x41\u00e9", "Aé", "^(?:Aé)$"),
+            ("a{,}", "a{0,}", "^(?:a{0,})$"),
+            ("a]}", r"a\]\}", r"^(?:a\]\})$"),
             ("[[a]", r"[\[a]", r"^(?:[\[a])$"),
             ("[a&&b~~]", r"[a\&\&b\~\~]", "^(?:[a&&b~~])$"),
             ("[]a]", r"[\]a]", r"^(?:[\]a])$"),
             ("a{,3}", "a{0,3}", "^(?:a{0,3})$"),
-            ("a{x}", r"a\{x}", r"^(?:a\{x})$"),
+            ("a{x}", r"a\{x\}", r"^(?:a\{x\})$"),
             ("(?P<n>a)", "(?P<n>a)", "^(?:(?<n>a))$"),
             (r"a\$", r"a\$", r"^(?:a\$)$"),
             (r"[\b]", r"[\x08]", r"^(?:[\x08])$"),

@@ -37,6 +37,8 @@ pub struct Tool {
 /// Where and with what commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
+    /// The policy that says it, for messages.
+    pub origin: String,
     /// In which container, if in one.
     pub container: Option<Container>,
     /// Which variables they get.

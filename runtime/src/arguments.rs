@@ -31,6 +31,22 @@ pub(crate) struct Allowed<'a> {
     pub(crate) automata: &'a [u8],
 }
 
+impl<'a> Allowed<'a> {
+    /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
+    /// says so.
+    pub(crate) fn dashed(self) -> Vec<&'a str> {
+        let name = |limit: &Limit| limit.argument.of(self.text);
+        let is_meant = |limit: &&Limit| {
+            let mut limits = self
+                .limits
+                .iter()
+                .filter(|other| name(other) == name(limit));
+            limits.all(|limit| limit.begins_with_dash)
+        };
+        self.limits.iter().filter(is_meant).map(name).collect()
+    }
+}
+
 /// Why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -118,24 +134,36 @@ impl<'a> Reader<'a> {
         let mut values_of_enum = values.split('\n');
         let index = match kind {
             Kind::Text => {
-                let text: &str = self.coerced(name, value)?;
+                let text: &str = self.converted(name, value)?;
                 values_of_enum.position(|known| known == text)
             }
             Kind::Integer => {
-                let integer: i64 = self.coerced(name, value)?;
+                let integer: i64 = self.converted(name, value)?;
                 values_of_enum.position(|known| known.parse() == Ok(integer))
             }
             Kind::Number => {
-                let number: Number = self.coerced(name, value)?;
+                let number: Number = self.converted(name, value)?;
                 let is_it =
                     |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
                 values_of_enum.position(is_it)
             }
         };
-        if index.is_none() {
-            let values = values.replace('\n', ", ");
-            self.invalid
-                .push(format!("Argument '{name}' must be one of: {values}"));
+        match index {
+            None => {
+                let values = values.replace('\n', ", ");
+                self.invalid
+                    .push(format!("Argument '{name}' must be one of: {values}"));
+            }
+            // It is the enum's word that the command gets.
+            Some(index) if !self.allowed.limits.is_empty() => {
+                let text = choice_text(values, index);
+                let number = match kind {
+                    Kind::Text => None,
+                    Kind::Integer | Kind::Number => scalar::exact_number(text),
+                };
+                self.hold_against_limits(name, text, number);
+            }
+            Some(_) => {}
         }
         index
     }
@@ -157,20 +185,24 @@ impl<'a> Reader<'a> {
     }
 
     fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
-        let coerced = T::coerce(value, self.arena);
-        match coerced {
-            None => self.is_invalid(name, value, T::NAME),
-            Some(value) if !self.allowed.limits.is_empty() => self.hold_against_limits(name, value),
-            Some(_) => {}
+        let coerced = self.converted::<T>(name, value)?;
+        if !self.allowed.limits.is_empty()
+            && let Some(word) = coerced.into_word()
+        {
+            self.hold_against_limits(name, &word.text(), word.number());
         }
-        coerced
+        Some(coerced)
     }
 
-    fn hold_against_limits(&mut self, name: &str, value: impl IntoWord<'a>) {
-        let Some(word) = value.into_word() else {
-            return;
-        };
-        let (text, number) = (word.text(), word.number());
+    fn converted<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+        let converted = T::coerce(value, self.arena);
+        if converted.is_none() {
+            self.is_invalid(name, value, T::NAME);
+        }
+        converted
+    }
+
+    fn hold_against_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
         let allowed = self.allowed;
         for limit in allowed.limits {
             if limit.argument.of(allowed.text) == name {
@@ -180,7 +212,7 @@ impl<'a> Reader<'a> {
                     min: limit.min,
                     max: limit.max,
                 };
-                bounds.check(name, &text, number, &mut self.not_allowed);
+                bounds.check(name, text, number, &mut self.not_allowed);
             }
         }
     }

@@ -55,30 +55,28 @@ pub(crate) async fn call(
     // Holds what coercion makes; the command line borrows from it.
     let arena = Bump::new();
     let argv = Argv::begin(&base, selection.text(tool.command));
-    let filled = fill(selection, number, tool, arguments, &arena, argv);
-    let filled = filled.and_then(|argv| {
-        let directory = guard.directory(argv.directory)?;
-        Ok((argv, directory))
-    });
-    let (mut argv, directory) = match filled {
-        Ok(filled) => filled,
-        Err(refusal) => {
-            let answer = Answer::refusal(&refusal);
-            tracing::warn!(tool = name, "refused: {}", answer.text.replace('\n', " "));
-            return answer;
-        }
+    let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
+        Ok(argv) => argv,
+        Err(refusal) => return refused(name, &refusal),
     };
     let working_dir = expand(selection.text(cli.working_dir));
     let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+    let mut directory = argv.directory.or(working_dir);
     let env = pairs(selection.text(cli.env));
     let container = guard.container.as_ref().map(Container::next);
     if let Some(container) = &container {
-        let words = container.words(argv.stdin.is_some(), &env);
+        let words = container.words(argv.stdin.is_some(), &env, argv.directory);
         argv.words.splice(0..0, words);
+        directory = None;
     }
     // Who waits here can still be cancelled.
     let Ok(place) = limits.places.clone().acquire_owned().await else {
         return Answer::error("The server is stopping".to_owned());
+    };
+    // Not before, because it is an open file.
+    let opened = match guard.directory(argv.directory) {
+        Ok(opened) => opened,
+        Err(refusal) => return refused(name, &refusal),
     };
     if let Some(progress) = progress {
         progress.started();
@@ -88,8 +86,8 @@ pub(crate) async fn call(
     let invocation = Invocation {
         words: &argv.words,
         env,
-        directory: argv.directory.or(working_dir),
-        opened: directory.as_ref().map(AsFd::as_fd),
+        directory,
+        opened: opened.as_ref().map(AsFd::as_fd),
         stdin: argv.stdin,
         undo: container
             .as_ref()
@@ -108,6 +106,12 @@ pub(crate) async fn call(
     answer(outcome)
 }
 
+fn refused(tool: &str, refusal: &Refusal) -> Answer {
+    let answer = Answer::refusal(refusal);
+    tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
+    answer
+}
+
 /// The whole command line, or everything that is wrong with the arguments.
 fn fill<'a>(
     selection: &Selection,
@@ -118,10 +122,7 @@ fn fill<'a>(
     mut argv: Argv<'a>,
 ) -> Result<Argv<'a>, Refusal> {
     let allowed = selection.allowed(number);
-    let dashed = allowed.limits.iter().filter(|limit| limit.begins_with_dash);
-    argv.dashed = dashed
-        .map(|limit| limit.argument.of(allowed.text))
-        .collect();
+    argv.dashed = allowed.dashed();
     let mut reader = Reader::new(arguments, arena, allowed);
     selection.call(number, tool, &mut reader, &mut argv);
     reader.finish(mem::take(&mut argv.errors))?;

@@ -24,12 +24,21 @@ pub struct Catalog {
     pub limits: &'static [Limit],
     /// The automata of patterns.
     pub automata: &'static [u8],
-    /// Where and with what commands run.
-    pub surroundings: Surroundings,
+    /// Where and with what commands run, if a policy was baked.
+    pub surroundings: Option<Surroundings>,
     /// The number of the tool that has a name.
     pub find: fn(&str) -> Option<u32>,
     /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
     pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
+}
+
+impl Catalog {
+    /// The limits of the tool that has a number.
+    pub(crate) fn limits_of(&self, number: u32) -> &'static [Limit] {
+        let first = self.limits.partition_point(|limit| limit.tool < number);
+        let count = self.limits[first..].partition_point(|limit| limit.tool == number);
+        &self.limits[first..first + count]
+    }
 }
 
 /// The words of all lines of the haystack, and the tools that have them. Numbers are of four bytes,

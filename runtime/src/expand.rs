@@ -29,13 +29,13 @@ pub(crate) fn expand_set(text: &str) -> Option<Cow<'_, str>> {
     all_set.then_some(Cow::Owned(expanded))
 }
 
-/// The first variable in a text that is not set.
+/// The first variable in a text that is not set, or has nothing in it.
 pub(crate) fn unset_variable(text: &str) -> Option<&str> {
     let mut references = text
         .split('$')
         .skip(1)
         .filter_map(|after| variable(after).0);
-    references.find(|name| env::var_os(name).is_none())
+    references.find(|name| env::var(name).unwrap_or_default().is_empty())
 }
 
 /// The text with variables replaced, and whether all of them had a value.

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{self, Path};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -45,26 +46,39 @@ impl Guard {
     pub(crate) fn new(all: &[Surroundings]) -> Result<Self, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut guard = Self::default();
-        let mut containers = all.iter().filter_map(|it| it.container.as_ref());
-        if let Some(first) = containers.next() {
-            if containers.any(|other| other != first) {
-                let message = "two policies name different containers";
+        let containers = all
+            .iter()
+            .filter_map(|it| Some((it.container.as_ref()?, it)));
+        let mut containers = containers.map(|(container, it)| (container, it.origin.as_str()));
+        if let Some((first, origin)) = containers.next() {
+            if let Some((_, other)) = containers.find(|(other, _)| *other != first) {
+                let message = format!("{origin} and {other} name different containers");
                 errors.push(
                     Diagnostic::general(Code::SecondContainer, message)
                         .help("name the same one in both, or remove one `executor`"),
                 );
             }
-            guard.container = Some(Container::new(first, &mut errors));
+            guard.container = Some(Container::new(first, origin, &mut errors));
         }
-        for surroundings in all {
-            guard.env.push(surroundings.env.clone());
-            let roots = surroundings.roots.iter();
-            let roots: Vec<Root> = roots
-                .filter_map(|root| self::root(root, &mut errors))
-                .collect();
-            if !surroundings.roots.is_empty() {
-                guard.roots.push(roots);
+        for Surroundings {
+            origin, env, roots, ..
+        } in all
+        {
+            guard.env.push(env.clone());
+            if roots.is_empty() {
+                continue;
             }
+            if guard.container.is_some() {
+                let message = format!("{origin} has `roots`, and commands run in a container");
+                errors.push(
+                    Diagnostic::general(Code::BadRoot, message)
+                        .help("remove `roots`: a container sees its `volumes` only"),
+                );
+            }
+            let opened = roots
+                .iter()
+                .filter_map(|root| self::root(root, origin, &mut errors));
+            guard.roots.push(opened.collect());
         }
         if errors.is_empty() {
             Ok(guard)
@@ -124,8 +138,8 @@ fn is_within_each(directory: &OwnedFd, roots: &[Vec<Root>]) -> io::Result<bool> 
     }
 }
 
-fn root(written: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
-    let path = expanded(written, errors)?;
+fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
+    let path = expanded(written, origin, errors)?;
     let opened = open_directory(CWD, &path).and_then(|directory| {
         let status = fstat(&directory)?;
         Ok(Root {
@@ -136,7 +150,7 @@ fn root(written: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
     match opened {
         Ok(root) => Some(root),
         Err(error) => {
-            let message = format!("the root `{path}` cannot be used: {error}");
+            let message = format!("the root `{path}` in {origin} cannot be used: {error}");
             errors.push(
                 Diagnostic::general(Code::BadRoot, message)
                     .help("make the directory, or correct `roots` in the policy"),
@@ -147,9 +161,9 @@ fn root(written: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
 }
 
 /// A text of a policy with `~` and variables expanded, all of which must be set.
-fn expanded<'t>(text: &'t str, errors: &mut Vec<Diagnostic>) -> Option<Cow<'t, str>> {
+fn expanded<'t>(text: &'t str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Cow<'t, str>> {
     if let Some(name) = unset_variable(text) {
-        let message = format!("the policy's `{text}` needs the variable {name}, which is not set");
+        let message = format!("`{text}` in {origin} needs the variable {name}, which is not set");
         errors.push(
             Diagnostic::general(Code::UnsetVariable, message)
                 .help("set it where the server is started"),
@@ -165,6 +179,7 @@ pub(crate) struct Container {
     program: &'static str,
     /// What comes before the image.
     options: Vec<String>,
+    working_dir: Option<String>,
     image: String,
     /// What this server's containers have in common.
     prefix: String,
@@ -172,23 +187,15 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    fn new(container: &rules::Container, errors: &mut Vec<Diagnostic>) -> Self {
+    fn new(container: &rules::Container, origin: &str, errors: &mut Vec<Diagnostic>) -> Self {
         let mut options = Vec::new();
         for volume in &container.volumes {
-            if let Some(volume) = expanded(volume, errors) {
-                options.extend(["-v".to_owned(), volume.into_owned()]);
+            if let Some(volume) = expanded(volume, origin, errors) {
+                options.extend(["-v".to_owned(), absolute(&volume)]);
             }
         }
-        for (option, value) in [
-            ("--network", &container.network),
-            ("-w", &container.working_dir),
-        ] {
-            options.extend(
-                value
-                    .iter()
-                    .flat_map(|value| [option.to_owned(), value.clone()]),
-            );
-        }
+        let network = container.network.iter();
+        options.extend(network.flat_map(|network| ["--network".to_owned(), network.clone()]));
         // Other servers may use the same daemon, also from other machines.
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos());
@@ -199,6 +206,7 @@ impl Container {
                 "docker"
             },
             options,
+            working_dir: container.working_dir.clone(),
             image: container.image.clone(),
             prefix: format!("climax-{}-{time:x}", process::id()),
             count: AtomicU64::new(1),
@@ -222,8 +230,14 @@ pub(crate) struct OneContainer<'c> {
 }
 
 impl<'c> OneContainer<'c> {
-    /// What comes before a command line that has these variables and perhaps input.
-    pub(crate) fn words(&self, has_input: bool, env: &[&'c str]) -> Vec<Cow<'c, str>> {
+    /// What comes before a command line that has these variables, perhaps input, and perhaps a
+    /// directory of its own, which is one in the container.
+    pub(crate) fn words(
+        &self,
+        has_input: bool,
+        env: &[&'c str],
+        directory: Option<&str>,
+    ) -> Vec<Cow<'c, str>> {
         let container = self.container;
         let begin = [container.program, "run", "--rm", "--name"];
         let mut words: Vec<Cow<'c, str>> = begin.map(Cow::Borrowed).into();
@@ -236,6 +250,13 @@ impl<'c> OneContainer<'c> {
             words.extend(["-e".into(), name.into()]);
         }
         words.extend(container.options.iter().map(|word| word.as_str().into()));
+        let working_dir = container.working_dir.as_deref();
+        if let Some(directory) = directory {
+            let directory = Path::new(working_dir.unwrap_or("/")).join(directory);
+            words.push(format!("--workdir={}", directory.display()).into());
+        } else if let Some(working_dir) = working_dir {
+            words.extend(["-w".into(), working_dir.into()]);
+        }
         words.push(container.image.as_str().into());
         words
     }
@@ -243,6 +264,15 @@ impl<'c> OneContainer<'c> {
     /// What ends the container.
     pub(crate) fn removal(&self) -> [&str; 4] {
         [self.container.program, "rm", "-f", &self.name]
+    }
+}
+
+/// A volume whose folder on this machine, if it is relative, counts from where the server was started.
+fn absolute(volume: &str) -> String {
+    let (folder, rest) = volume.split_once(':').unwrap_or((volume, ""));
+    match path::absolute(folder) {
+        Ok(folder) if volume.starts_with('.') => format!("{}:{rest}", folder.display()),
+        _ => volume.to_owned(),
     }
 }
 
@@ -272,5 +302,6 @@ pub(crate) fn baked(surroundings: &catalog::Surroundings) -> Surroundings {
             deny: texts(surroundings.env.deny),
         },
         roots: texts(surroundings.roots),
+        origin: "the baked policy".to_owned(),
     }
 }

@@ -78,8 +78,14 @@ impl Narrower {
             own_head = head(name, described);
         }
         let mut schema = tool.schema.of(catalog.text).to_owned();
-        let limits = catalog.limits.iter();
-        for limit in limits.filter(|limit| limit.tool == number) {
+        let baked = catalog.limits_of(number);
+        // Where a policy was baked, only that one lets options through.
+        let may_be_dashed = |argument: &str| {
+            let mut limits = baked.iter();
+            catalog.surroundings.is_none()
+                || limits.any(|it| it.argument.of(catalog.text) == argument && it.begins_with_dash)
+        };
+        for limit in baked {
             let limit = Limit {
                 tool: new_number,
                 argument: self.copy(limit.argument),
@@ -99,7 +105,8 @@ impl Narrower {
                     automaton: Piece(0, 0),
                     min: limit.min,
                     max: limit.max,
-                    begins_with_dash: pattern.is_some_and(|it| it.begins_with_dash),
+                    begins_with_dash: may_be_dashed(argument)
+                        && pattern.is_some_and(|it| it.begins_with_dash),
                 };
                 self.limits.push(limit);
             }

@@ -31,7 +31,7 @@ pub(crate) struct Allowed {
 pub(crate) fn apply(catalog: &'static Catalog, files: &[PathBuf]) -> Result<Allowed, String> {
     let mut allowed = Allowed {
         selection: Selection::all(catalog),
-        surroundings: vec![guard::baked(&catalog.surroundings)],
+        surroundings: catalog.surroundings.iter().map(guard::baked).collect(),
         warnings: String::new(),
     };
     if files.is_empty() {

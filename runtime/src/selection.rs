@@ -107,18 +107,10 @@ impl Selection {
 
     /// What policies allow as arguments of the tool that has a number.
     pub(crate) fn allowed(&self, number: u32) -> Allowed<'static> {
-        let Catalog {
-            limits,
-            text,
-            automata,
-            ..
-        } = *self.catalog;
-        let first = limits.partition_point(|limit| limit.tool < number);
-        let count = limits[first..].partition_point(|limit| limit.tool == number);
         Allowed {
-            limits: &limits[first..first + count],
-            text,
-            automata,
+            limits: self.catalog.limits_of(number),
+            text: self.catalog.text,
+            automata: self.catalog.automata,
         }
     }
 

@@ -18,15 +18,7 @@ mod baked {
         tools: &TOOLS,
         limits: &LIMITS,
         automata: AUTOMATA,
-        surroundings: Surroundings {
-            container: None,
-            env: Env {
-                is_minimal: false,
-                allow: &[],
-                deny: &[],
-            },
-            roots: &[],
-        },
+        surroundings: None,
         find,
         call,
     };

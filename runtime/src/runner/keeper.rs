@@ -78,7 +78,7 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
     let signals = signals()?;
     while let Some((order, mut files)) = line.next_order()? {
-        let directory = order.is_opened.then(|| files.pop()).flatten();
+        let directory = order.is_opened.then(|| files.pop());
         let mut command = command(&order, files);
         let leader = match spawn_in(directory, &mut command) {
             Ok(child) => Pid::from_child(&child),
@@ -115,10 +115,12 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
 
 /// Spawns a command in a directory that was opened, or here. This process has one thread, so it can go
 /// there itself.
-fn spawn_in(directory: Option<OwnedFd>, command: &mut Command) -> io::Result<Child> {
+fn spawn_in(directory: Option<Option<OwnedFd>>, command: &mut Command) -> io::Result<Child> {
     let Some(directory) = directory else {
         return command.spawn();
     };
+    // It is lost on the way where too many files are open.
+    let directory = directory.ok_or(Errno::MFILE)?;
     let here = platform::open_directory(CWD, ".")?;
     fchdir(directory)?;
     let child = command.spawn();

@@ -32,8 +32,8 @@ const ALWAYS_IDLE: usize = 16;
 /// How long others wait: where many calls came at once, they may come again.
 const IDLE_TIME: Duration = Duration::from_secs(5);
 
-/// A call needs a line and up to three pipes, and the server a few files for itself.
-const FILES_OF_A_CALL: u64 = 3 + 3 * 2;
+/// A call needs a line, up to three pipes and a directory, and the server a few files for itself.
+const FILES_OF_A_CALL: u64 = 3 + 3 * 2 + 1;
 const FILES_OF_THE_SERVER: u64 = 64;
 
 /// How long a keeper that was told to end its command is waited for.
