@@ -291,16 +291,19 @@ fn count(node: &Node) -> usize {
 /// What a scalar with a tag stands for, if it can.
 fn tagged(text: &str, tag: &Tag) -> Option<Value> {
     let is = |name: &str| tag.is_yaml_core_schema_tag(name);
-    let number = || number(text);
-    let value = match () {
-        () if is("str") => Some(Value::Text(text.to_owned())),
-        () if is("int") => number().filter(|it| matches!(it, Value::Integer(_))),
-        () if is("float") => number(),
-        () if is("bool") => Some(value(text)).filter(|it| matches!(it, Value::Boolean(_))),
-        () if is("null") => Some(value(text)).filter(|it| matches!(it, Value::Null)),
-        () => None,
-    };
-    value
+    if is("str") {
+        Some(Value::Text(text.to_owned()))
+    } else if is("int") {
+        number(text).filter(|it| matches!(it, Value::Integer(_)))
+    } else if is("float") {
+        number(text)
+    } else if is("bool") {
+        Some(value(text)).filter(|it| matches!(it, Value::Boolean(_)))
+    } else if is("null") {
+        Some(value(text)).filter(|it| matches!(it, Value::Null))
+    } else {
+        None
+    }
 }
 
 fn no_tag(tag: Option<&Tag>, name: &str, span: Span) -> Read<()> {

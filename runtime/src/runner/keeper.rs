@@ -78,9 +78,14 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
     let signals = signals()?;
     while let Some((order, mut files)) = line.next_order()? {
-        let directory = order.is_opened.then(|| files.pop());
+        let directory = if order.is_opened { files.pop() } else { None };
         let mut command = command(&order, files);
-        let leader = match spawn_in(directory, &mut command) {
+        let spawned = if order.is_opened {
+            spawn_in(directory, &mut command)
+        } else {
+            command.spawn()
+        };
+        let leader = match spawned {
             Ok(child) => Pid::from_child(&child),
             Err(error) => {
                 line.report(Report::Failed(error.raw_os_error().unwrap_or_default()));
@@ -113,12 +118,9 @@ fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
     command
 }
 
-/// Spawns a command in a directory that was opened, or here. This process has one thread, so it can go
-/// there itself.
-fn spawn_in(directory: Option<Option<OwnedFd>>, command: &mut Command) -> io::Result<Child> {
-    let Some(directory) = directory else {
-        return command.spawn();
-    };
+/// Spawns a command in a directory that was opened. This process has one thread, so it can go there
+/// itself.
+fn spawn_in(directory: Option<OwnedFd>, command: &mut Command) -> io::Result<Child> {
     // It is lost on the way where too many files are open.
     let directory = directory.ok_or(Errno::MFILE)?;
     let here = platform::open_directory(CWD, ".")?;
