@@ -1,5 +1,6 @@
 //! What the parts of a request take: `cargo bench -p climax-tests`.
 
+use climax_policy::pattern::{Pattern, is_match};
 use climax_runtime::measured;
 use divan::{Bencher, black_box};
 use serde_json::{Map, Value, json};
@@ -33,6 +34,31 @@ fn arguments_that_are_coerced(bencher: Bencher<'_, '_>) {
         "text": 12345, "count": " 42 ", "ratio": "2.5", "verbose": "TRUE", "format": "json",
     }));
     bencher.bench(|| measured::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
+}
+
+/// A usual pattern with a usual value, and one that others never finish with, with a long value. Both as
+/// they are when they were baked, and as they are when they came with a policy at the start.
+#[divan::bench(args = ["baked", "at the start"])]
+fn pattern_of_a_short_value(bencher: Bencher<'_, '_>, origin: &str) {
+    pattern(
+        bencher,
+        origin,
+        "^feature/[a-z0-9-]{1,63}$",
+        "feature/a-new-thing",
+    );
+}
+
+#[divan::bench(args = ["baked", "at the start"])]
+fn pattern_of_100_000_characters(bencher: Bencher<'_, '_>, origin: &str) {
+    pattern(bencher, origin, "(a+)+$", &("a".repeat(99_999) + "!"));
+}
+
+fn pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value: &str) {
+    let automaton = match origin {
+        "baked" => Pattern::parse(pattern).expect("a pattern").bake(),
+        _ => Vec::new(),
+    };
+    bencher.bench(|| is_match(pattern, black_box(&automaton), black_box(value)));
 }
 
 /// A word, part of one, one that is nowhere, a phrase, a sentence, and everything.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const PROMISES: &str = include_str!("promises.md");
 const INHERITED: &str = include_str!("inherited.md");
@@ -48,6 +49,54 @@ fn every_row_of_the_inherited_page_names_a_test_or_a_reason() {
         rows += 1;
     }
     assert!(rows > 0);
+}
+
+#[test]
+fn the_page_about_dependencies_names_each_one_and_no_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/dependencies.md")).expect("a page");
+    let tables = page
+        .lines()
+        .filter(|line| line.starts_with('|') || line.starts_with("Only"));
+    let tables: Vec<&str> = tables.collect();
+    let tables = tables.join("\n");
+    let named: BTreeSet<&str> = tables.split('`').skip(1).step_by(2).collect();
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--prefix",
+            "none",
+            "--format",
+            "{lib}",
+        ])
+        .args(["--edges", "normal,build", "--no-default-features"])
+        .args([
+            "-p",
+            "climax",
+            "-p",
+            "climax-codegen",
+            "--target",
+            "x86_64-unknown-linux-gnu",
+        ])
+        .current_dir(&root)
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{output:?}");
+    let used = String::from_utf8(output.stdout).expect("UTF-8");
+    // Libraries have underscores where crates may have dashes.
+    let plain = |name: &str| name.replace('-', "_");
+    let used: BTreeSet<String> = used
+        .lines()
+        .map(|line| plain(line.trim_end_matches(" (*)")))
+        .filter(|name| !name.is_empty() && !name.starts_with("climax"))
+        .collect();
+    let named: BTreeSet<String> = named.into_iter().map(plain).collect();
+    let missing: Vec<_> = used.difference(&named).collect();
+    assert!(missing.is_empty(), "not on the page: {missing:?}");
+    let needless: Vec<_> = named.difference(&used).collect();
+    assert!(needless.is_empty(), "not used: {needless:?}");
 }
 
 /// Adds the names of the tests in a folder's Rust files.

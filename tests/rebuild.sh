@@ -59,6 +59,17 @@ config c >"$work/other/c.yaml"
 CLIMAX_CONFIGS="$configs:$work/other/c.yaml"
 check "a changed variable with several paths, folders and files, is followed" has_tools 2
 
+printf 'tools: {c: {}}\n' >"$work/policy.yaml"
+export CLIMAX_POLICY="$work/policy.yaml"
+check "a policy is baked" has_tools 1
+printf 'default: enabled\n' >"$work/policy.yaml"
+check "a changed policy is baked" has_tools 2
+printf 'tools: {d: {}}\n' >"$work/policy.yaml"
+check "a wrong policy does not compile, and says why" fails_with 'there is no tool `d`'
+CLIMAX_POLICY="no/such.yaml" check "a missing policy is an error" fails_with 'cannot read `no/such.yaml`'
+unset CLIMAX_POLICY
+check "without a policy all is there again" has_tools 2
+
 mkdir -p "$work/empty"
 CLIMAX_CONFIGS="$work/empty" check "an empty folder is an error" fails_with "holds no configs"
 CLIMAX_CONFIGS="no/such/folder" check "a missing path is an error that says where it counts from" fails_with "relative paths count from"

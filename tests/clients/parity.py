@@ -39,6 +39,15 @@ ECHO_CALLS = [
     )),
 ]
 
+POLICY = Path(__file__).with_name("policy.yaml")
+POLICY_CALLS = [
+    ("coreutils_echo", {"message": "hello world"}),
+    ("coreutils_echo", {"message": "INVALID123"}),
+    ("coreutils_echo", {"message": "hello\n"}),
+    ("git_log", {"max_count": 0}),
+    ("git_log", {"max_count": 101}),
+]
+
 passed = failed = 0
 
 
@@ -119,6 +128,21 @@ async def compare_calls(python, rust):
         check(f"call of {tool} {json.dumps(args, ensure_ascii=False)}", compare("isError and text", *answers))
 
 
+async def compare_policies(python_program, rust_program, files):
+    """The same tools, descriptions and refusals under a policy. What is refused is an error only here."""
+    policy = ("--classic", "--policy", str(POLICY))
+    async with (
+        session(python_program, "run", *files, *policy) as python,
+        session(rust_program, *policy) as rust,
+    ):
+        lists = [(await session.list_tools()).tools for session in (python, rust)]
+        shown = [[(tool.name, tool.description) for tool in tools] for tools in lists]
+        check("the same tools under a policy", compare("names and descriptions", *shown))
+        for tool, args in POLICY_CALLS:
+            texts = [(await session.call_tool(tool, args)).content[0].text for session in (python, rust)]
+            check(f"under a policy, {tool} {json.dumps(args)}", compare("text", *texts))
+
+
 @asynccontextmanager
 async def session(program, *arguments):
     parameters = StdioServerParameters(command=program, args=list(arguments), env=dict(os.environ))
@@ -139,6 +163,8 @@ async def compare_servers(python_program, rust_program, configs):
         compare_lists(*tools, configs)
         if any(config.name == ECHO_CONFIG for config in configs):
             await compare_calls(python, rust)
+    if any(config.name == ECHO_CONFIG for config in configs):
+        await compare_policies(python_program, rust_program, files)
 
 
 async def main():
