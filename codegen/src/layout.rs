@@ -2,6 +2,8 @@
 //! text to search in, and rows of offsets into them. Offsets, because a pointer in a table costs
 //! work at each start of the server.
 
+use std::collections::HashMap;
+
 use climax_core::pieces::{NAME_IN_HEAD, head, json, line, quoted};
 use climax_core::scalar::Number;
 use climax_core::words::fold;
@@ -59,6 +61,7 @@ pub struct Layout {
     pub limits: Vec<LimitRow>,
     /// The automata of all patterns.
     pub automata: Vec<u8>,
+    patterns: HashMap<String, (Piece, Piece)>,
 }
 
 /// What is known of a CLI. See the runtime's type of the same name for each field's meaning.
@@ -116,6 +119,7 @@ pub fn layout(catalog: &Catalog) -> Layout {
         tools: Vec::new(),
         limits: Vec::new(),
         automata: Vec::new(),
+        patterns: HashMap::new(),
     };
     for cli in &catalog.clis {
         layout.push_cli(cli);
@@ -194,25 +198,35 @@ impl Layout {
 
     fn push_limit(&mut self, tool: u32, argument: &str, limit: &Limit) {
         let pattern = limit.pattern.as_ref();
-        let automaton = pattern.map(Pattern::bake).unwrap_or_default();
+        let pieces = pattern.map(|pattern| self.push_pattern(pattern));
+        let nothing = Piece { at: 0, len: 0 };
+        let (text, automaton) = pieces.unwrap_or((nothing, nothing));
         let row = LimitRow {
             tool,
             argument: self.text.push(argument.to_owned()),
-            pattern: self.text.push(
-                pattern
-                    .map(|pattern| pattern.text.clone())
-                    .unwrap_or_default(),
-            ),
-            automaton: Piece {
-                at: count(self.automata.len()),
-                len: count(automaton.len()),
-            },
+            pattern: text,
+            automaton,
             min: limit.min,
             max: limit.max,
             begins_with_dash: pattern.is_some_and(|pattern| pattern.begins_with_dash),
         };
-        self.automata.extend(automaton);
         self.limits.push(row);
+    }
+
+    /// Where a pattern and its automaton are. Those that several arguments have are there once.
+    fn push_pattern(&mut self, pattern: &Pattern) -> (Piece, Piece) {
+        if let Some(pieces) = self.patterns.get(&pattern.text) {
+            return *pieces;
+        }
+        let automaton = pattern.bake();
+        let piece = Piece {
+            at: count(self.automata.len()),
+            len: count(automaton.len()),
+        };
+        self.automata.extend(automaton);
+        let pieces = (self.text.push(pattern.text.clone()), piece);
+        self.patterns.insert(pattern.text.clone(), pieces);
+        pieces
     }
 }
 

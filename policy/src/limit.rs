@@ -25,7 +25,7 @@ pub struct Bounds<'l> {
     /// The pattern as written; empty if there is none.
     pub pattern: &'l str,
     /// What was baked for it, if something was.
-    pub automaton: &'l [u8],
+    pub automaton: &'static [u8],
     /// The least value.
     pub min: Option<Number>,
     /// The greatest value.

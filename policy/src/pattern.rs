@@ -140,34 +140,47 @@ fn begins_with_dash(hir: &Hir) -> bool {
 /// Whether all of a value matches a pattern that was found to be one, with the automaton that was
 /// baked for it, if there is one.
 #[must_use]
-pub fn is_match(pattern: &str, baked: &[u8], value: &str) -> bool {
+pub fn is_match(pattern: &str, baked: &'static [u8], value: &str) -> bool {
     if !baked.is_empty()
-        && let Ok((automaton, _)) = sparse::DFA::from_bytes(baked)
+        && let Some(automaton) = loaded(pattern, baked)
         && let Ok(found) = automaton.try_search_fwd(&input(value))
     {
         return found.is_some();
     }
     // What cannot be checked is not allowed.
-    engine(pattern).is_some_and(|engine| engine.is_match(value))
+    made(pattern).is_some_and(|engine| engine.is_match(value))
+}
+
+/// What was baked for a pattern. It is looked through when it is used first, and not again.
+fn loaded(pattern: &str, baked: &'static [u8]) -> Option<Arc<sparse::DFA<&'static [u8]>>> {
+    static LOADED: Kept<sparse::DFA<&'static [u8]>> = Mutex::new(BTreeMap::new());
+    kept(&LOADED, pattern, || {
+        Some(sparse::DFA::from_bytes(baked).ok()?.0)
+    })
 }
 
 /// What was made for a pattern at run time, or is made now.
-fn engine(pattern: &str) -> Option<Arc<Engine>> {
-    let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(engine) = engines.get(pattern) {
-        return engine.clone();
+fn made(pattern: &str) -> Option<Arc<Engine>> {
+    static MADE: Kept<Engine> = Mutex::new(BTreeMap::new());
+    kept(&MADE, pattern, || Engine::new(pattern))
+}
+
+/// Something for each pattern, or nothing where that is not possible.
+type Kept<T> = Mutex<BTreeMap<String, Option<Arc<T>>>>;
+
+fn kept<T>(all: &Kept<T>, pattern: &str, make: impl FnOnce() -> Option<T>) -> Option<Arc<T>> {
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(one) = all.get(pattern) {
+        return one.clone();
     }
-    let engine = Engine::new(pattern).map(Arc::new);
-    engines.insert(pattern.to_owned(), engine.clone());
-    engine
+    let one = make().map(Arc::new);
+    all.insert(pattern.to_owned(), one.clone());
+    one
 }
 
 fn input(value: &str) -> Input<'_> {
     Input::new(value).anchored(Anchored::Yes).earliest(true)
 }
-
-/// What was made at run time, by pattern.
-static ENGINES: Mutex<BTreeMap<String, Option<Arc<Engine>>>> = Mutex::new(BTreeMap::new());
 
 /// An automaton that grows as it is used, within bounds.
 struct Engine {

@@ -28,7 +28,7 @@ pub(crate) struct Allowed<'a> {
     pub(crate) limits: &'a [Limit],
     /// The catalog's text and automata, which they refer to.
     pub(crate) text: &'a str,
-    pub(crate) automata: &'a [u8],
+    pub(crate) automata: &'static [u8],
 }
 
 impl<'a> Allowed<'a> {

@@ -66,7 +66,7 @@ impl Piece {
     }
 
     /// The same part of bytes.
-    pub(crate) fn of_bytes(self, bytes: &[u8]) -> &[u8] {
+    pub(crate) fn of_bytes(self, bytes: &'static [u8]) -> &'static [u8] {
         let start = self.0 as usize;
         bytes
             .get(start..start + self.1 as usize)

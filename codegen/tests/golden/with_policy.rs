@@ -145,8 +145,8 @@ mod baked {
     static LIMITS: [Limit; 3] = [
         Limit {
             tool: 0,
-            argument: Piece(205, 4),
-            pattern: Piece(209, 6),
+            argument: Piece(211, 4),
+            pattern: Piece(205, 6),
             automaton: Piece(0, 778),
             min: None,
             max: None,
@@ -155,16 +155,16 @@ mod baked {
         Limit {
             tool: 0,
             argument: Piece(215, 4),
-            pattern: Piece(219, 0),
-            automaton: Piece(778, 0),
+            pattern: Piece(0, 0),
+            automaton: Piece(0, 0),
             min: Some(Number::Integer(1)),
             max: Some(Number::Integer(20)),
             begins_with_dash: false,
         },
         Limit {
             tool: 0,
-            argument: Piece(219, 6),
-            pattern: Piece(225, 4),
+            argument: Piece(223, 6),
+            pattern: Piece(219, 4),
             automaton: Piece(778, 817),
             min: None,
             max: None,
@@ -177,7 +177,7 @@ mod baked {
         r#"{\"name\":\"notes\",\"description\":\"\",\"tool_count\":"#,
         r#",\"category\":\"testing\",\"tags\":[]}"#,
         r#",\"cli_name\":\"notes\",\"category\":\"testing\",\"tags\":[],\"input_schema\":"#,
-        "word", "[a-z]+", "most", "format", "text",
+        "[a-z]+", "word", "most", "text", "format",
         r#"\"notes_find\",\"description\":\"Finds up to 20 notes\""#,
         r#"{\"type\":\"object\",\"properties\":{\"word\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+)$\"},\"most\":{\"type\":\"integer\",\"default\":10,\"minimum\":1,\"maximum\":20},\"format\":{\"type\":\"string\",\"enum\":[\"text\"],\"pattern\":\"^(?:text)$\"}},\"required\":[\"word\"]}"#
     );
