@@ -2,6 +2,7 @@
 //! a shape, [`check`] holds it against the tools that there are and makes a [`rules::Policy`] of it,
 //! [`limit`] and [`pattern`] say whether a value is allowed.
 
+mod case;
 pub mod check;
 pub mod limit;
 pub mod pattern;

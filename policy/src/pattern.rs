@@ -5,6 +5,7 @@
 //! policy at the start, or that would be too large, is made piece by piece while it is used.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use regex_automata::dfa::Automaton;
@@ -13,8 +14,11 @@ use regex_automata::hybrid;
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{self, NFA};
 use regex_automata::{Anchored, Input};
+use regex_syntax::ast;
+use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
+use crate::case;
 pub use crate::python::Problem;
 use crate::python::translate;
 
@@ -44,9 +48,14 @@ impl Pattern {
     /// It is none, or has something that is not supported.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let translated = translate(text)?;
-        let hir = regex_syntax::Parser::new()
-            .parse(&translated.engine)
-            .map_err(|error| syntax_problem(&error))?;
+        let text_of_engine = &translated.engine;
+        let mut ast = ast::parse::Parser::new()
+            .parse(text_of_engine)
+            .map_err(|error| syntax_problem(error.kind()))?;
+        case::write_out(&mut ast);
+        let hir = Translator::new()
+            .translate(text_of_engine, &ast)
+            .map_err(|error| syntax_problem(error.kind()))?;
         let begins_with_dash = begins_with_dash(&hir);
         let whole = Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
         let pattern = Self {
@@ -105,13 +114,7 @@ impl Pattern {
     }
 }
 
-/// What the parser says, in one line.
-fn syntax_problem(error: &regex_syntax::Error) -> Problem {
-    let what = match error {
-        regex_syntax::Error::Parse(error) => error.kind().to_string(),
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        _ => error.to_string(),
-    };
+fn syntax_problem(what: &impl fmt::Display) -> Problem {
     Problem::new(
         format!("this is no pattern: {what}"),
         "write `\\` before a sign that is meant as such: `( ) [ ] { } * + ? . | ^ $`",
