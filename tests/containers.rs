@@ -53,7 +53,7 @@ fn command(folder: &Folder, policy: &PathBuf) -> Command {
     let mut command = fixtures!("--policy", policy);
     command
         .env("PATH", format!("{}:{}", folder.text(), tools.display()))
-        .env("PROJECT", "/home/me/project");
+        .env("PROJECT", "/projects/mine");
     command
 }
 
@@ -80,7 +80,7 @@ fn a_command_line_follows_what_docker_needs() {
     assert_eq!(answer.text, "some input");
     let said = said(&folder);
     let names: Vec<String> = said.iter().map(|line| name(line)).collect();
-    let options = "-v /home/me/project:/workspace -v /tmp:/tmp:ro --network none -w /workspace";
+    let options = "-v /projects/mine:/workspace -v /tmp:/tmp:ro --network none -w /workspace";
     assert_eq!(
         said,
         [

@@ -210,7 +210,7 @@ fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
             .args(["--policy", &policy])
             .env("PATH", format!("{}:{path}", folder.text()))
             .env("HOME", folder.path())
-            .env("PROJECT_DIR", "/home/me/project"),
+            .env("PROJECT_DIR", "/projects/mine"),
     )
 }
 
@@ -312,7 +312,7 @@ fn the_policy_for_docker_runs_git_in_a_container() {
     assert!(begin.starts_with("run --rm --name climax-"), "{words}");
     assert!(
         end.starts_with(
-            "/home/me/project:/workspace --network none -w /workspace buildpack-deps:scm git "
+            "/projects/mine:/workspace --network none -w /workspace buildpack-deps:scm git "
         ) && end.ends_with("src/main.rs"),
         "{words}"
     );

@@ -132,3 +132,54 @@ pub(crate) fn old_reading(scalar: &str) -> Option<OldReading> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_that_yaml_1_1_reads_otherwise_are_known() {
+        for (text, reading) in [
+            ("yes", Some(OldReading::Boolean(true))),
+            ("Off", Some(OldReading::Boolean(false))),
+            ("010", Some(OldReading::Octal)),
+            ("12:30", Some(OldReading::Sexagesimal)),
+            ("0b11", Some(OldReading::Binary)),
+            ("2026-01-31", Some(OldReading::Date)),
+            ("0o17", Some(OldReading::Text)),
+            ("1e3", Some(OldReading::Text)),
+            ("1.5e3", None),
+            ("east", None),
+            ("yesterday", None),
+            ("localhost:80", None),
+            ("10", None),
+            ("0", None),
+            ("y", None),
+        ] {
+            assert_eq!(old_reading(text), reading, "{text}");
+        }
+    }
+
+    #[test]
+    fn scalars_are_what_yaml_1_2_says() {
+        for (text, meant) in [
+            ("~", Value::Null),
+            ("True", Value::Boolean(true)),
+            ("-12", Value::Integer(-12)),
+            ("1_000", Value::Integer(1000)),
+            ("0x1F", Value::Integer(31)),
+            (
+                "9223372036854775808",
+                Value::Float(9_223_372_036_854_775_808.0),
+            ),
+            (".5", Value::Float(0.5)),
+            ("-1.5e-3", Value::Float(-0.0015)),
+            ("1.", Value::Float(1.0)),
+        ] {
+            assert_eq!(value(text), meant, "{text}");
+        }
+        for text in [".inf", "_1", "1.2.3", "e5", ".", "0x", "-"] {
+            assert_eq!(value(text), Value::Text(text.to_owned()));
+        }
+    }
+}
