@@ -241,7 +241,9 @@ fn an_unset_variable_refuses_the_start() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     let expected = format!(
-        "error[CLX063]: `${{PROJECT}}:/workspace` in `{}` needs the variable PROJECT",
+        "error[CLX063]: `${{PROJECT}}:/workspace` in this policy needs the variable PROJECT, which is not \
+         set
+ --> {}:4:13",
         policy.display()
     );
     assert!(said.starts_with(&expected), "{said}");

@@ -246,11 +246,14 @@ fn roots_must_be_there_when_the_server_starts() {
     let said = String::from_utf8_lossy(&output.stderr);
     for part in [
         format!(
-            "error[CLX063]: `$ROOT/x` in `{}` needs the variable ROOT",
+            "error[CLX063]: `$ROOT/x` in this policy needs the variable ROOT, which is not set
+ --> {}:2:9",
             policy.display()
         ),
         format!(
-            "error[CLX062]: the root `/no/such` in `{}` cannot be used",
+            "error[CLX062]: the root `/no/such` in this policy cannot be used: No such file or \
+             directory (os error 2)
+ --> {}:2:20",
             policy.display()
         ),
     ] {

@@ -28,6 +28,17 @@ pub struct Known<'k> {
     pub tools: Vec<(&'k str, Option<Risk>)>,
     /// The arguments of the tool that has a name.
     pub arguments: &'k dyn Fn(&str) -> Vec<Argument>,
+    /// What is wrong on this machine with a volume or a root, where that counts.
+    pub trouble: &'k dyn Fn(Local, &str) -> Option<Diagnostic>,
+}
+
+/// A text of a policy that is about the machine on which the server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Local {
+    /// One of `executor.volumes`
+    Volume,
+    /// One of `roots`
+    Root,
 }
 
 impl Known<'_> {
@@ -102,6 +113,19 @@ pub fn check(
         }
     }
     approvals(&written, unnamed, known, report);
+    let executor = written.executor.as_ref();
+    let volumes = executor.and_then(|executor| executor.volumes.as_ref());
+    for (kind, texts) in [
+        (Local::Volume, volumes),
+        (Local::Root, written.roots.as_ref()),
+    ] {
+        let texts = texts.iter().flat_map(|texts| &texts.value);
+        for text in texts.filter(|text| !text.value.is_empty()) {
+            let span = Some(text.span);
+            let trouble = (known.trouble)(kind, &text.value);
+            report.extend(trouble.map(|trouble| Diagnostic { span, ..trouble }));
+        }
+    }
     let roots_span = written.roots.as_ref().map(|roots| roots.span);
     let surroundings = Surroundings {
         origin: String::new(),

@@ -8,7 +8,8 @@ use std::slice;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use climax_input::diagnostic::render;
+use climax_input::diagnostic::{Diagnostic, render};
+use climax_policy::check::Local;
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio::io::AsyncReadExt;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::Limits;
 use crate::catalog::Catalog;
-use crate::guard::Guard;
+use crate::guard::{self, Guard};
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
 use crate::policies::{self, Allowed};
@@ -181,7 +182,7 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
                 selection,
                 surroundings,
                 ..
-            } = allowed(catalog, &names, &policy)?;
+            } = allowed(catalog, &names, &policy, &|_, _| None)?;
             let text = if json {
                 json_list(&selection)
             } else {
@@ -208,7 +209,7 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), Failure> {
         selection,
         surroundings,
         ..
-    } = allowed(catalog, &run.names, &run.policy)?;
+    } = allowed(catalog, &run.names, &run.policy, &guard::trouble)?;
     let guard = Guard::new(&surroundings).map_err(|errors| Failure::Drawn(render(&errors, &[])))?;
     let guard = Arc::new(guard);
     log::start(run.log_level)?;
@@ -278,13 +279,15 @@ fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
     Ok(())
 }
 
-/// What is left of the catalog by policies, and of that the CLIs that have one of the names.
+/// What is left of the catalog by policies, and of that the CLIs that have one of the names. Where
+/// nothing is run, it does not matter what this machine has.
 fn allowed(
     catalog: &'static Catalog,
     names: &[String],
     policies: &[PathBuf],
+    trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
 ) -> Result<Allowed, Failure> {
-    let mut allowed = policies::apply(catalog, policies).map_err(Failure::Drawn)?;
+    let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
     eprint!("{}", allowed.warnings);
     let all = allowed.selection;
     allowed.selection = all.named(names).map_err(|unknown| {

@@ -13,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
+use climax_policy::check::Local;
 use climax_policy::rules::{self, Env, Surroundings};
 use rustix::fs::{CWD, Stat, fstat};
 
@@ -158,6 +159,17 @@ fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Roo
             None
         }
     }
+}
+
+/// What is wrong on this machine with a text of a policy.
+pub(crate) fn trouble(kind: Local, text: &str) -> Option<Diagnostic> {
+    let mut errors = Vec::new();
+    let origin = "this policy";
+    match kind {
+        Local::Volume => drop(expanded(text, origin, &mut errors)),
+        Local::Root => drop(root(text, origin, &mut errors)),
+    }
+    errors.pop()
 }
 
 /// A text of a policy with `~` and variables expanded, all of which must be set.

@@ -6,7 +6,7 @@ use climax_core::pieces::unquoted;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, render};
 use climax_input::source::read_file;
-use climax_policy::check::{Known, Moment, arguments};
+use climax_policy::check::{Known, Local, Moment, arguments};
 use climax_policy::rules::{Policy, Surroundings};
 
 use crate::catalog::Catalog;
@@ -24,11 +24,15 @@ pub(crate) struct Allowed {
     pub(crate) warnings: String,
 }
 
-/// Applies policies to a catalog.
+/// Applies policies to a catalog. `trouble` says what is wrong with them on this machine.
 ///
 /// # Errors
 /// What is wrong with the files, drawn.
-pub(crate) fn apply(catalog: &'static Catalog, files: &[PathBuf]) -> Result<Allowed, String> {
+pub(crate) fn apply(
+    catalog: &'static Catalog,
+    files: &[PathBuf],
+    trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
+) -> Result<Allowed, String> {
     let mut allowed = Allowed {
         selection: Selection::all(catalog),
         surroundings: catalog.surroundings.iter().map(guard::baked).collect(),
@@ -49,6 +53,7 @@ pub(crate) fn apply(catalog: &'static Catalog, files: &[PathBuf]) -> Result<Allo
                 arguments(&unquoted(tool.schema.of(catalog.text)))
             })
         },
+        trouble,
     };
     let mut sources = Vec::new();
     let mut messages = Vec::new();
