@@ -68,12 +68,6 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Whether all of a value matches.
-    #[must_use]
-    pub fn is_match(&self, value: &str) -> bool {
-        is_match(&self.text, &[], value)
-    }
-
     fn nfa(&self) -> Result<NFA, Problem> {
         let config = thompson::Config::new()
             .which_captures(thompson::WhichCaptures::None)

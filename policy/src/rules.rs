@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::limit::Limit;
-pub use crate::written::{Inherit, Unnamed};
+pub use crate::written::Unnamed;
 
 /// A policy.
 #[derive(Default)]
