@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use climax_discovery::derive;
 use climax_policy::rules::{Container, Env};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
+use crate::facts::facts;
 use crate::layout::{Layout, count, layout};
 use crate::model::{Arg, Catalog, Cli, GlobalArg, Kind, Place, Scalar, Surroundings, Tool};
 use crate::names::Scope;
@@ -25,7 +27,7 @@ pub fn rust_source(catalog: &Catalog) -> String {
     let is_read = layout.tools.len() <= FORMATTED_TOOLS;
     let mut source = String::from("#[allow(warnings, clippy::all, clippy::pedantic)] mod baked { ");
     push_code(&mut source, catalog, &layout);
-    push_tables(&mut source, &layout, is_read);
+    push_tables(&mut source, &layout, &derive(&facts(catalog)), is_read);
     source += "} pub(crate) use baked::CATALOG;";
     if is_read {
         let file = syn::parse_file(&source).expect("the emitter writes valid Rust");
@@ -55,7 +57,7 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
     let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader, Risk,
+            Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece, Reader, Risk,
             Surroundings, Tool, Words, phf,
         };
 
@@ -68,6 +70,18 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
             tools: &TOOLS,
             limits: &LIMITS,
             automata: AUTOMATA,
+            discovery: Discovery {
+                text: NOTES,
+                rows: NOTE_ROWS,
+                lists: NOTE_LISTS,
+                terms: TERMS,
+                term_rows: TERM_ROWS,
+                postings: POSTINGS,
+                posting_notes: POSTING_NOTES,
+                trigram_rows: TRIGRAM_ROWS,
+                trigram_words: TRIGRAM_WORDS,
+                rarest: RAREST,
+            },
             surroundings: #surroundings,
             find,
             call,

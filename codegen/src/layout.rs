@@ -77,6 +77,9 @@ pub struct CliRow {
     pub summary_head: Piece,
     pub summary_tail: Piece,
     pub entry_middle: Piece,
+    pub category: Piece,
+    pub tags: Piece,
+    pub description: Piece,
     pub first_tool: u32,
     pub tool_count: u32,
 }
@@ -157,6 +160,9 @@ impl Layout {
             entry_middle: text.push(quoted(&format!(
                 r#","cli_name":{name},"category":{category},"tags":[{tags}],"input_schema":"#
             ))),
+            category: text.push(quoted(&category)),
+            tags: text.push(quoted(&format!("[{tags}]"))),
+            description: text.push(quoted(&json(&cli.description))),
             first_tool: count(self.tools.len()),
             tool_count: count(cli.tools.len()),
         };

@@ -9,6 +9,7 @@ pub mod apply;
 mod bake;
 pub mod check;
 pub mod emit;
+pub mod facts;
 pub mod layout;
 pub mod model;
 mod names;

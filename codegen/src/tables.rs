@@ -6,6 +6,7 @@ use std::hash::Hasher;
 
 use climax_core::index::index;
 use climax_core::scalar::Number;
+use climax_discovery::Derived;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
@@ -13,7 +14,7 @@ use crate::layout::{CliRow, Layout, LimitRow, Piece, Text, ToolRow};
 use crate::model::Risk;
 
 /// Writes all tables. `is_read` says whether someone may read them.
-pub(crate) fn push_tables(source: &mut String, layout: &Layout, is_read: bool) {
+pub(crate) fn push_tables(source: &mut String, layout: &Layout, derived: &Derived, is_read: bool) {
     let text = if is_read { pieces } else { whole };
     let haystack = layout.haystack.parts.concat();
     let lines = layout.tools.iter().map(|tool| {
@@ -42,6 +43,21 @@ pub(crate) fn push_tables(source: &mut String, layout: &Layout, is_read: bool) {
     push("WORDS", "&str", &literal(&index.text));
     push("ROWS", "&[u8]", &Literal::byte_string(&index.rows));
     push("PLACES", "&[u8]", &Literal::byte_string(&index.places));
+    let Derived { index, tables } = derived;
+    push("NOTES", "&str", &literal(&tables.text));
+    push("TERMS", "&str", &literal(&index.terms));
+    push("RAREST", "u32", &index.rarest);
+    for (name, bytes) in [
+        ("NOTE_ROWS", &tables.rows),
+        ("NOTE_LISTS", &tables.lists),
+        ("TERM_ROWS", &index.rows),
+        ("POSTINGS", &index.postings),
+        ("POSTING_NOTES", &index.notes),
+        ("TRIGRAM_ROWS", &index.trigrams.rows),
+        ("TRIGRAM_WORDS", &index.trigrams.words),
+    ] {
+        push(name, "&[u8]", &Literal::byte_string(bytes));
+    }
 }
 
 fn list(rows: impl Iterator<Item = String>) -> String {
@@ -116,6 +132,9 @@ impl fmt::Display for CliRow {
             ("summary_head", self.summary_head),
             ("summary_tail", self.summary_tail),
             ("entry_middle", self.entry_middle),
+            ("category", self.category),
+            ("tags", self.tags),
+            ("description", self.description),
         ] {
             write!(formatter, "{name}: {piece}, ")?;
         }

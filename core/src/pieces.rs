@@ -46,6 +46,12 @@ pub fn head(name: &str, description: &str) -> String {
 /// Where a tool's name begins in its head. It needs no escapes.
 pub const NAME_IN_HEAD: u32 = 2;
 
+/// Where the text of a tool's description begins in its head.
+#[must_use]
+pub fn description_in_head(name: &str) -> usize {
+    NAME_IN_HEAD as usize + name.len() + r#"\",\"description\":\""#.len()
+}
+
 /// The description in a head.
 #[must_use]
 pub fn description(head: &str) -> String {
@@ -90,6 +96,7 @@ mod tests {
     fn a_head_has_the_name_and_gives_the_description_back() {
         let head = head("git_log", "say \"hi\"\nİ");
         assert!(head[NAME_IN_HEAD as usize..].starts_with("git_log\\\""));
+        assert!(head[description_in_head("git_log")..].starts_with("say "));
         assert_eq!(description(&head), "say \"hi\"\nİ");
     }
 

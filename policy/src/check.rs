@@ -265,7 +265,7 @@ fn limit(
 fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagnostic>) {
     let name = &argument.name;
     if let Some(default) = &argument.default
-        && !limit.allows(default)
+        && !limit.bounds().allows(default)
     {
         let (text, _) = word(default);
         let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
@@ -279,7 +279,7 @@ fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagn
         Kind::Boolean => &booleans[..],
         _ => &argument.choices,
     };
-    if !values.is_empty() && !values.iter().any(|value| limit.allows(value)) {
+    if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
         let words: Vec<String> = values.iter().map(|value| word(value).0).collect();
         let message = format!("no value of `{name}` is allowed by this limit");
         report.push(

@@ -44,14 +44,6 @@ impl Limit {
         }
     }
 
-    /// Whether a value of a schema is allowed.
-    pub(crate) fn allows(&self, value: &Value) -> bool {
-        let (text, number) = word(value);
-        let mut errors = Vec::new();
-        self.bounds().check("", &text, number, &mut errors);
-        errors.is_empty()
-    }
-
     /// A property of a JSON Schema that says what is allowed, made from one that does not. What the
     /// property says already goes on to hold.
     #[must_use]
@@ -74,7 +66,7 @@ impl Limit {
             }
         }
         if let Some(Value::Array(values)) = property.get_mut("enum") {
-            values.retain(|value| self.allows(value));
+            values.retain(|value| self.bounds().allows(value));
         }
         narrow(&mut property, "minimum", self.min, Ordering::Greater);
         narrow(&mut property, "maximum", self.max, Ordering::Less);
@@ -139,6 +131,15 @@ fn json_number(number: Number) -> Value {
 }
 
 impl Bounds<'_> {
+    /// Whether a value of a schema is allowed.
+    #[must_use]
+    pub fn allows(&self, value: &Value) -> bool {
+        let (text, number) = word(value);
+        let mut errors = Vec::new();
+        self.check("", &text, number, &mut errors);
+        errors.is_empty()
+    }
+
     /// Adds what is wrong with a value, which is given as text, and as a number if it is one.
     pub fn check(
         &self,

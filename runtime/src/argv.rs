@@ -20,6 +20,8 @@ pub struct Argv<'a> {
     pub(crate) dashed: Vec<&'a str>,
     /// Why the call is refused.
     pub(crate) errors: Vec<String>,
+    /// Whether it is only shown: then variables stay as they are written.
+    is_shown: bool,
 }
 
 impl<'a> Argv<'a> {
@@ -29,6 +31,23 @@ impl<'a> Argv<'a> {
         Self {
             words: words.map(Cow::Borrowed).collect(),
             ..Self::default()
+        }
+    }
+
+    /// Begins one that is only shown.
+    pub(crate) fn begin_shown(base: &'a str, command: &'a str) -> Self {
+        Self {
+            is_shown: true,
+            ..Self::begin(base, command)
+        }
+    }
+
+    /// A value as the command gets it, if all its variables are set.
+    fn expanded(&self, value: &'static str) -> Option<Cow<'static, str>> {
+        if self.is_shown {
+            Some(value.into())
+        } else {
+            expand_set(value)
         }
     }
 
@@ -107,7 +126,7 @@ impl<'a> Argv<'a> {
     /// An argument of every command: left out if a variable in it is not set, or nothing is left.
     #[inline(never)]
     pub fn global(&mut self, flag: &'static str, value: &'static str) {
-        let Some(value) = expand_set(value).filter(|value| !value.is_empty()) else {
+        let Some(value) = self.expanded(value).filter(|value| !value.is_empty()) else {
             return;
         };
         if flag.ends_with('=') {
@@ -121,7 +140,7 @@ impl<'a> Argv<'a> {
     /// A flag of every command: there if its value is true.
     #[inline(never)]
     pub fn global_switch(&mut self, flag: &'static str, value: &'static str) {
-        let value = expand_set(value).unwrap_or_default();
+        let value = self.expanded(value).unwrap_or_default();
         if boolean(&value) == Some(true) || value == "1" {
             self.words.push(flag.into());
         }

@@ -129,6 +129,44 @@ fn fill<'a>(
     Ok(argv)
 }
 
+/// What a call becomes, for somebody who wants to see it: the command line as one would type it, what it
+/// reads, and where it runs. Variables stay as they are written.
+pub(crate) struct Shown {
+    pub(crate) command_line: String,
+    pub(crate) stdin: Option<String>,
+    pub(crate) directory: Option<String>,
+}
+
+/// Shows what a call becomes, or nothing if it would be refused.
+pub(crate) fn shown(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+) -> Option<Shown> {
+    let cli = selection.catalog.clis.get(tool.cli as usize)?;
+    let arena = Bump::new();
+    let argv = Argv::begin_shown(selection.text(cli.command), selection.text(tool.command));
+    let own = argv.words.len();
+    let argv = fill(selection, number, tool, arguments, &arena, argv).ok()?;
+    let words = argv.words.iter().enumerate();
+    let words = words.map(|(at, word)| if at < own { word.clone() } else { typed(word) });
+    Some(Shown {
+        command_line: words.collect::<Vec<_>>().join(" "),
+        stdin: argv.stdin.map(str::to_owned),
+        directory: argv.directory.map(str::to_owned),
+    })
+}
+
+/// A word as one would type it into a shell.
+fn typed(word: &str) -> Cow<'_, str> {
+    let is_plain = |it: char| it.is_alphanumeric() || "_@%+=:,./-".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
 /// A command line for the log, where a long argument is of no use.
 fn brief(words: &[Cow<'_, str>]) -> String {
     const LONG: usize = 120;
@@ -157,6 +195,18 @@ mod tests {
         assert!(shown.starts_with("\"git\" \"ää"), "{shown}");
         assert!(shown.ends_with("… (2000 bytes)"), "{shown}");
         assert!(shown.chars().count() < 200, "{shown}");
+    }
+
+    #[test]
+    fn a_word_is_typed_with_quotes_where_it_needs_them() {
+        for (word, expected) in [
+            ("a-b/c.txt", "a-b/c.txt"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+        ] {
+            assert_eq!(typed(word), expected);
+        }
     }
 
     #[test]

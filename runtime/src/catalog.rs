@@ -2,6 +2,7 @@
 
 pub use climax_core::risk::Risk;
 use climax_core::scalar::Number;
+use climax_discovery::{rank, tables, trigrams};
 
 use crate::arguments::Reader;
 use crate::argv::Argv;
@@ -24,6 +25,8 @@ pub struct Catalog {
     pub limits: &'static [Limit],
     /// The automata of patterns.
     pub automata: &'static [u8],
+    /// How tools are found, and what follows from what is said about them.
+    pub discovery: Discovery,
     /// Where and with what commands run, if a policy was baked.
     pub surroundings: Option<Surroundings>,
     /// The number of the tool that has a name.
@@ -51,6 +54,58 @@ pub struct Words {
     pub rows: &'static [u8],
     /// Where each word is, as [`climax_core::index`] tells.
     pub places: &'static [u8],
+}
+
+/// How tools are found, and what follows from what is said about them, as [`climax_discovery`] tells.
+#[derive(Clone, Copy)]
+pub struct Discovery {
+    /// What answers are made of besides the catalog's text.
+    pub text: &'static str,
+    /// A row for each tool.
+    pub rows: &'static [u8],
+    /// Lists of each tool.
+    pub lists: &'static [u8],
+    /// The terms of the index.
+    pub terms: &'static str,
+    /// A row for each term.
+    pub term_rows: &'static [u8],
+    /// Which tools have a term, and how much it says about them.
+    pub postings: &'static [u8],
+    /// In which fields they have it, and how much of their names it makes up.
+    pub posting_notes: &'static [u8],
+    /// A row for each trigram.
+    pub trigram_rows: &'static [u8],
+    /// Which terms have it.
+    pub trigram_words: &'static [u8],
+    /// The impact of the rarest term.
+    pub rarest: u32,
+}
+
+impl Discovery {
+    /// What follows for each tool.
+    pub(crate) fn records(&self) -> tables::View<'static> {
+        tables::View {
+            text: self.text,
+            rows: self.rows,
+            lists: self.lists,
+        }
+    }
+
+    /// The index that ranks so many tools.
+    pub(crate) fn ranking(&self, tools: usize) -> rank::View<'static> {
+        rank::View {
+            terms: self.terms,
+            rows: self.term_rows.as_chunks().0,
+            postings: self.postings.as_chunks().0,
+            notes: self.posting_notes.as_chunks().0,
+            trigrams: trigrams::View {
+                rows: self.trigram_rows.as_chunks().0,
+                words: self.trigram_words.as_chunks().0,
+            },
+            rarest: self.rarest,
+            tools,
+        }
+    }
 }
 
 /// A part of a catalog's text: its first byte and its length.
@@ -96,6 +151,12 @@ pub struct Cli {
     pub summary_tail: Piece,
     /// The JSON of a search entry between the tool's head and its schema.
     pub entry_middle: Piece,
+    /// The JSON of the category: text or `null`.
+    pub category: Piece,
+    /// The JSON of the tags: a list.
+    pub tags: Piece,
+    /// The JSON of the description: text.
+    pub description: Piece,
     /// The first tool's number.
     pub first_tool: u32,
     /// How many tools follow it.

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::Limits;
 use crate::catalog::Catalog;
+use crate::explore;
 use crate::guard::{self, Guard};
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
@@ -62,6 +63,22 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         policy: Vec<PathBuf>,
     },
+    /// Find tools by what they do, as agents do
+    #[command(display_name = "climax")]
+    Search {
+        /// What is to be done, in plain words
+        #[arg(value_name = "QUERY", required = true)]
+        query: Vec<String>,
+        /// Print JSON, as `search_mcp_tools` answers
+        #[arg(long)]
+        json: bool,
+        /// How many results at most
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = result_count)]
+        limit: usize,
+        /// A policy that says which tools are allowed; may be given several times
+        #[arg(long, value_name = "FILE")]
+        policy: Vec<PathBuf>,
+    },
 }
 
 #[derive(clap::Args, Debug, PartialEq, Eq)]
@@ -72,6 +89,9 @@ struct Run {
     /// Register every tool by itself, instead of `climax_search` and `climax_call`
     #[arg(long)]
     classic: bool,
+    /// Register the discovery suite too: search in plain words, details, categories, capabilities
+    #[arg(long, conflicts_with = "classic")]
+    explore: bool,
     /// A policy that says what is allowed; may be given several times, and then all hold
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
@@ -97,6 +117,7 @@ impl Default for Run {
         Self {
             names: Vec::new(),
             classic: false,
+            explore: false,
             policy: Vec::new(),
             log_level: LogLevel::default(),
             max_concurrent: 256,
@@ -111,6 +132,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=Semaphore::MAX_PERMITS) => Ok(number),
         _ => Err("it is a number from 1".to_owned()),
+    }
+}
+
+fn result_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=50) => Ok(number),
+        _ => Err("it is a number from 1 to 50".to_owned()),
     }
 }
 
@@ -196,6 +224,22 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
+        Some(Command::Search {
+            query,
+            json,
+            limit,
+            policy,
+        }) => {
+            let selection = allowed(catalog, &[], &policy, &|_, _| None)?.selection;
+            let query = query.join(" ");
+            let text = if json {
+                explore::json(&selection, &query, limit)
+            } else {
+                explore::table(&selection, &query, limit)
+            };
+            let _ = io::stdout().write_all(text.as_bytes());
+            Ok(())
+        }
         Some(Command::Run(run)) => serve(catalog, &run),
         None => serve(catalog, &arguments.run),
     }
@@ -216,10 +260,10 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), Failure> {
     if io::stdin().is_terminal() {
         eprintln!("{}", greeting(&selection, run));
     }
-    let mode = if run.classic {
-        Mode::Classic
-    } else {
-        Mode::Discovery
+    let mode = match (run.classic, run.explore) {
+        (true, _) => Mode::Classic,
+        (false, true) => Mode::Explore,
+        (false, false) => Mode::Discovery,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -332,8 +376,10 @@ fn greeting(selection: &Selection, run: &Run) -> String {
     let program = std::env::current_exe().map(|path| path.display().to_string());
     let mut words = vec![program.unwrap_or_else(|_| "climax".to_owned())];
     words.extend(run.names.iter().cloned());
-    if run.classic {
-        words.push("--classic".to_owned());
+    for (is_given, flag) in [(run.classic, "--classic"), (run.explore, "--explore")] {
+        if is_given {
+            words.push(flag.to_owned());
+        }
     }
     for policy in &run.policy {
         let path = std::path::absolute(policy).unwrap_or_else(|_| policy.clone());

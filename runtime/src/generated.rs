@@ -10,5 +10,5 @@ pub use phf_shared::PhfBorrow;
 pub use crate::arguments::{Kind, Reader, choice, choice_text};
 pub use crate::argv::Argv;
 pub use crate::catalog::{
-    Catalog, Cli, Container, Env, Limit, Piece, Risk, Surroundings, Tool, Words,
+    Catalog, Cli, Container, Discovery, Env, Limit, Piece, Risk, Surroundings, Tool, Words,
 };

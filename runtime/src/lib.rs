@@ -20,7 +20,9 @@ mod call;
 mod captured;
 mod catalog;
 mod cli;
+mod derived;
 mod expand;
+mod explore;
 pub mod generated;
 mod guard;
 mod list;
@@ -29,6 +31,7 @@ mod log;
 #[doc(hidden)]
 pub mod measured;
 mod meta_tools;
+mod moment;
 mod narrow;
 mod platform;
 mod policies;
@@ -39,6 +42,7 @@ mod selection;
 mod server;
 mod supported;
 mod transport;
+mod usage;
 
 pub use catalog::Catalog;
 pub use cli::main;

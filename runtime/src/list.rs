@@ -16,9 +16,6 @@ const GAP: usize = 2;
 
 /// A table of the tools, CLI by CLI, as wide as the terminal.
 pub(crate) fn table(selection: &Selection) -> String {
-    let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(USUAL_WIDTH, |size| usize::from(size.ws_col))
-        .max(4 * (NARROWEST_CELL + GAP));
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 4]> = selection
@@ -32,15 +29,7 @@ pub(crate) fn table(selection: &Selection) -> String {
             selection.text(cli.name),
             counted(rows.len(), "tool")
         );
-        let header = ["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"].map(str::to_owned);
-        let longest = rows.iter().chain([&header]).map(|row| row[0].len()).max();
-        let name_width = longest.unwrap_or(0).min(width / 3);
-        let rest = width - name_width - 4 * GAP;
-        // Descriptions and arguments are the longest.
-        let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
-        for row in [&header].into_iter().chain(&rows) {
-            push_row(&mut text, row, widths);
-        }
+        text += &columns(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
         text.push('\n');
     }
     let _ = writeln!(
@@ -48,6 +37,23 @@ pub(crate) fn table(selection: &Selection) -> String {
         "{} in all",
         counted(selection.tool_count() as usize, "tool")
     );
+    text
+}
+
+/// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
+pub(crate) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
+    let width = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(USUAL_WIDTH, |size| usize::from(size.ws_col))
+        .max(4 * (NARROWEST_CELL + GAP));
+    let header = header.map(str::to_owned);
+    let longest = rows.iter().chain([&header]).map(|row| row[0].len()).max();
+    let name_width = longest.unwrap_or(0).min(width / 3);
+    let rest = width - name_width - 4 * GAP;
+    let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
+    let mut text = String::new();
+    for row in [&header].into_iter().chain(rows) {
+        push_row(&mut text, row, widths);
+    }
     text
 }
 

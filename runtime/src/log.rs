@@ -7,7 +7,6 @@ use std::env;
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,6 +14,8 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+
+use crate::moment::Moment;
 
 /// The variable that names a file for the log.
 const LOG_FILE: &str = "CLIMAX_LOG_FILE";
@@ -86,7 +87,7 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let level = *event.metadata().level();
         let mut line = Line(String::new());
-        let _ = write!(line.0, "{} {level:>5}", Time::now());
+        let _ = write!(line.0, "{} {level:>5}", Moment::now());
         event.record(&mut line);
         line.0.push('\n');
         if level <= self.level {
@@ -120,48 +121,6 @@ impl Visit for Line {
     }
 }
 
-/// A moment, as RFC 3339 writes it.
-struct Time {
-    seconds: u64,
-    microseconds: u32,
-}
-
-impl Time {
-    fn now() -> Self {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        Self {
-            seconds: since.as_secs(),
-            microseconds: since.subsec_micros(),
-        }
-    }
-}
-
-impl fmt::Display for Time {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, second) = (self.seconds / 86400, self.seconds % 86400);
-        // Years begin in March here, so that the day that may be missing is the last. The first one
-        // began 719468 days before 1970, and 400 years have 146097 days.
-        let days = days + 719_468;
-        let (era, day) = (days / 146_097, days % 146_097);
-        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-        let day = day - (365 * year + year / 4 - year / 100);
-        // Five months from March have 153 days, and so have the next five.
-        let month = (5 * day + 2) / 153;
-        let day = day - (153 * month + 2) / 5 + 1;
-        let year = year + 400 * era + u64::from(month >= 10);
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        let (hour, minute) = (second / 3600, second / 60 % 60);
-        write!(
-            formatter,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{:06}Z",
-            second % 60,
-            self.microseconds
-        )
-    }
-}
-
 /// A pipe that can be written at all has room for so much.
 const AT_ONCE: usize = 4096;
 
@@ -175,30 +134,6 @@ fn write_to_stderr(bytes: &[u8]) {
             && files[0].revents() == PollFlags::OUT;
         if is_ready {
             let _ = rustix::io::write(&stderr, piece);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moment_is_written_by_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00.000007Z"),
-            (951_782_399, "2000-02-28T23:59:59.000007Z"),
-            (951_782_400, "2000-02-29T00:00:00.000007Z"),
-            (951_868_800, "2000-03-01T00:00:00.000007Z"),
-            (1_767_225_599, "2025-12-31T23:59:59.000007Z"),
-            (1_794_828_083, "2026-11-16T11:21:23.000007Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000007Z"),
-        ] {
-            let time = Time {
-                seconds,
-                microseconds: 7,
-            };
-            assert_eq!(time.to_string(), expected);
         }
     }
 }

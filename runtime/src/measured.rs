@@ -39,7 +39,7 @@ pub fn command_line(
 /// Query -> answer of `climax_search`, as it stands in a string of JSON.
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
-    search::search(&Selection::all(catalog), &meta_tools::query(arguments))
+    search::search(&Selection::all(catalog), &meta_tools::query(arguments)).json
 }
 
 /// What a command wrote -> answer of a call.

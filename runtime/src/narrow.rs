@@ -139,6 +139,9 @@ impl Narrower {
             summary_head: self.copy(cli.summary_head),
             summary_tail: self.copy(cli.summary_tail),
             entry_middle: self.copy(cli.entry_middle),
+            category: self.copy(cli.category),
+            tags: self.copy(cli.tags),
+            description: self.copy(cli.description),
             first_tool,
             tool_count,
         }

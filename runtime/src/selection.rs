@@ -1,8 +1,11 @@
 //! The part of a catalog that a server offers.
 
+use std::sync::OnceLock;
+
 use crate::arguments::{Allowed, Reader};
 use crate::argv::Argv;
-use crate::catalog::{Catalog, Cli, Piece, Tool};
+use crate::catalog::{Catalog, Cli, Discovery, Piece, Tool};
+use crate::derived::derived;
 use crate::narrow::Narrowed;
 
 /// The part of a catalog that a server offers: all of it, or some of its CLIs.
@@ -13,6 +16,8 @@ pub(crate) struct Selection {
     baked: Option<Numbers>,
     /// The numbers of the CLIs that are offered, in order, or `None` for all.
     chosen: Option<Vec<u32>>,
+    /// How tools are found, if the catalog was narrowed.
+    derived: OnceLock<Discovery>,
 }
 
 /// The numbers that tools and CLIs had before others were taken out.
@@ -30,6 +35,7 @@ impl Selection {
             catalog,
             baked: None,
             chosen: None,
+            derived: OnceLock::new(),
         }
     }
 
@@ -39,6 +45,7 @@ impl Selection {
             catalog: narrowed.catalog,
             baked: Some(narrowed.numbers),
             chosen: None,
+            derived: OnceLock::new(),
         }
     }
 
@@ -65,6 +72,14 @@ impl Selection {
             .filter(|(_, cli)| names.iter().any(|name| has(cli, name)));
         self.chosen = Some(chosen.map(|(number, _)| number).collect());
         Ok(self)
+    }
+
+    /// How tools are found, and what follows from what is said about them.
+    pub(crate) fn discovery(&self) -> &Discovery {
+        match &self.baked {
+            None => &self.catalog.discovery,
+            Some(numbers) => self.derived.get_or_init(|| derived(self.catalog, numbers)),
+        }
     }
 
     /// The CLIs that are offered.

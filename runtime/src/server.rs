@@ -21,11 +21,13 @@ use tokio::time::timeout;
 use crate::answer::Answer;
 use crate::call::{Limits, call};
 use crate::catalog::Risk;
+use crate::explore;
 use crate::list::counted;
 use crate::meta_tools;
 use crate::progress::Progress;
 use crate::search::search;
 use crate::selection::Selection;
+use crate::usage::Usage;
 
 /// How often a client that wants to know hears of a call.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -35,6 +37,8 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) enum Mode {
     /// The two that find and call all others.
     Discovery,
+    /// These two, and the discovery suite.
+    Explore,
     /// Every tool by itself.
     Classic,
 }
@@ -45,6 +49,7 @@ pub(crate) struct Offer {
     mode: Mode,
     limits: Limits,
     tools_json: OnceLock<String>,
+    usage: Usage,
 }
 
 impl Offer {
@@ -54,40 +59,70 @@ impl Offer {
             mode,
             limits,
             tools_json: OnceLock::new(),
+            usage: Usage::default(),
         }
     }
 
     /// Waits until nothing of any call is left.
     pub(crate) async fn close(&self) {
         self.limits.keepers.close().await;
+        self.usage.finish();
     }
 
     /// The JSON of the result of a request that needs nothing but what was baked, if it is one.
     pub(crate) fn answer_at_once(&self, request: &mut ClientRequest) -> Option<String> {
         match request {
             ClientRequest::PingRequest(_) => Some("{}".to_owned()),
-            ClientRequest::CallToolRequest(call)
-                if call.params.name == meta_tools::SEARCH && self.mode == Mode::Discovery =>
-            {
+            ClientRequest::CallToolRequest(call) => {
+                let tool = self.lookup(&call.params.name)?;
                 let arguments = call.params.arguments.take().unwrap_or_default();
-                let text = search(&self.selection, &meta_tools::query(arguments));
-                Some(
-                    [
-                        r#"{"content":[{"type":"text","text":""#,
-                        &text,
-                        r#""}],"isError":false}"#,
-                    ]
-                    .concat(),
-                )
+                let (text, is_error) = self.look_up(tool, arguments);
+                let end = if is_error {
+                    r#""}],"isError":true}"#
+                } else {
+                    r#""}],"isError":false}"#
+                };
+                Some([r#"{"content":[{"type":"text","text":""#, &text, end].concat())
             }
             _ => None,
         }
+    }
+
+    /// The registered tool that has a name, if it is one that only looks up what was baked.
+    fn lookup(&self, name: &str) -> Option<&'static str> {
+        match self.mode {
+            Mode::Classic => None,
+            _ if name == meta_tools::SEARCH => Some(meta_tools::SEARCH),
+            Mode::Discovery => None,
+            Mode::Explore => explore::tool(name),
+        }
+    }
+
+    /// Answers a request to such a tool: JSON as it stands in a string of JSON, and whether it tells of an
+    /// error.
+    fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> (String, bool) {
+        let start = Instant::now();
+        if tool == meta_tools::SEARCH {
+            let query = meta_tools::query(arguments);
+            let searched = search(&self.selection, &query);
+            let about = query.text.unwrap_or_default();
+            self.usage.log(tool, &about, searched.results, start);
+            return (searched.json, false);
+        }
+        let answered = explore::answer(&self.selection, tool, arguments);
+        self.usage
+            .log(tool, &answered.about, answered.results, start);
+        (answered.json, answered.is_error)
     }
 
     /// The list of registered tools, as JSON.
     pub(crate) fn tools_json(&self) -> &str {
         match self.mode {
             Mode::Discovery => meta_tools::REGISTRATION,
+            Mode::Explore => self.tools_json.get_or_init(|| {
+                let both = meta_tools::REGISTRATION.trim_end_matches(']');
+                format!("{both},{}]", explore::REGISTRATION)
+            }),
             Mode::Classic => self
                 .tools_json
                 .get_or_init(|| classic_tools(&self.selection)),
@@ -154,6 +189,13 @@ impl Server {
                  CLIs. Each result has the tool's name and the schema of its arguments. Then run \
                  it with climax_call: `tool_name` as found, and `args` as the schema says."
             ),
+            Mode::Explore => format!(
+                "This server runs {what}. Find one with search_mcp_tools: say in plain words what is to \
+                 be done. Results have a confidence, reasons, the schema of the arguments and an example. \
+                 get_tool_details tells more about a tool, list_tool_categories what there is, and \
+                 search_tools_by_capability which tools take certain parameters. Then run it with \
+                 climax_call: `tool_name` as found, and `args` as the schema says."
+            ),
             Mode::Classic => format!(
                 "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
                  [exit code] where there is something to say."
@@ -174,11 +216,12 @@ impl Server {
             Box::pin(call(selection, number, tool, arguments, limits, progress)).await
         };
         match (self.offer.mode, name) {
-            (Mode::Discovery, meta_tools::SEARCH) => Ok(Answer {
-                text: unquoted(&search(selection, &meta_tools::query(arguments))),
-                is_error: false,
-            }),
-            (Mode::Discovery, meta_tools::CALL) => {
+            _ if let Some(tool) = self.offer.lookup(name) => {
+                let (text, is_error) = self.offer.look_up(tool, arguments);
+                let text = unquoted(&text);
+                Ok(Answer { text, is_error })
+            }
+            (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
                 let (name, arguments) = match meta_tools::target(arguments) {
                     Ok(target) => target,
                     Err(refusal) => return Ok(refusal),
@@ -257,7 +300,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let token = context.meta.get_progress_token();
         let answer = async {
-            match token.filter(|_| request.name != meta_tools::SEARCH) {
+            match token.filter(|_| self.offer.lookup(&request.name).is_none()) {
                 None => self.answer(&request.name, arguments, None).await,
                 Some(token) => {
                     let progress = Progress::default();

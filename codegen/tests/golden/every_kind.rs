@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader,
-        Risk, Surroundings, Tool, Words, phf,
+        Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece,
+        Reader, Risk, Surroundings, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
@@ -18,6 +18,18 @@ mod baked {
         tools: &TOOLS,
         limits: &LIMITS,
         automata: AUTOMATA,
+        discovery: Discovery {
+            text: NOTES,
+            rows: NOTE_ROWS,
+            lists: NOTE_LISTS,
+            terms: TERMS,
+            term_rows: TERM_ROWS,
+            postings: POSTINGS,
+            posting_notes: POSTING_NOTES,
+            trigram_rows: TRIGRAM_ROWS,
+            trigram_words: TRIGRAM_WORDS,
+            rarest: RAREST,
+        },
         surroundings: None,
         find,
         call,
@@ -177,7 +189,7 @@ mod baked {
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(982, 7), 1), (Key(319, 10), 0)],
+        entries: &[(Key(1054, 7), 1), (Key(391, 10), 0)],
     };
     static CLIS: [Cli; 1] = [
         Cli {
@@ -191,6 +203,9 @@ mod baked {
             summary_head: Piece(50, 86),
             summary_tail: Piece(136, 68),
             entry_middle: Piece(204, 113),
+            category: Piece(317, 11),
+            tags: Piece(328, 32),
+            description: Piece(360, 29),
             first_tool: 0,
             tool_count: 2,
         },
@@ -198,20 +213,20 @@ mod baked {
     static TOOLS: [Tool; 2] = [
         Tool {
             cli: 0,
-            name: Piece(319, 10),
-            head: Piece(317, 52),
-            schema: Piece(369, 601),
-            command: Piece(970, 10),
+            name: Piece(391, 10),
+            head: Piece(389, 52),
+            schema: Piece(441, 601),
+            command: Piece(1042, 10),
             haystack: Piece(0, 64),
             timeout_ms: 1500,
             risk: Some(Risk::Write),
         },
         Tool {
             cli: 0,
-            name: Piece(982, 7),
-            head: Piece(980, 45),
-            schema: Piece(1025, 39),
-            command: Piece(1064, 0),
+            name: Piece(1054, 7),
+            head: Piece(1052, 45),
+            schema: Piece(1097, 39),
+            command: Piece(1136, 0),
             haystack: Piece(65, 57),
             timeout_ms: 30000,
             risk: None,
@@ -224,6 +239,8 @@ mod baked {
         r#"{\"name\":\"every-kind\",\"description\":\"One argument of each kind\",\"tool_count\":"#,
         r#",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"]}"#,
         r#",\"cli_name\":\"every-kind\",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"],\"input_schema\":"#,
+        r#"\"testing\""#, r#"[\"one\",\"two \\\"quoted\\\"\"]"#,
+        r#"\"One argument of each kind\""#,
         r#"\"every_kind\",\"description\":\"Takes one of each\""#,
         r#"{\"type\":\"object\",\"properties\":{\"message\":{\"type\":\"string\",\"description\":\"Some text\"},\"count\":{\"type\":\"integer\",\"default\":10},\"ratio\":{\"type\":\"number\",\"default\":0.5},\"all\":{\"type\":\"boolean\"},\"format\":{\"type\":\"string\",\"default\":\"json\",\"enum\":[\"json\",\"plain text\"]},\"level\":{\"type\":\"integer\",\"enum\":[1,2]},\"scale\":{\"type\":\"number\",\"default\":1.0,\"enum\":[1,2.5]},\"path\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},\"directory\":{\"type\":\"string\"},\"input\":{\"type\":\"string\"}},\"required\":[\"message\",\"level\"]}"#,
         "every kind", r#"\"nothing\",\"description\":\"Takes nothing\""#,
@@ -236,5 +253,15 @@ mod baked {
     static WORDS: &str = "each\nevery\nkind\nnothing\nof\none\nquoted\ntakes\ntesting\ntwo\n";
     static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x0B\0\0\0\x03\0\0\0\x10\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1B\0\0\0\x07\0\0\0\x1F\0\0\0\t\0\0\0&\0\0\0\x0B\0\0\0,\0\0\0\r\0\0\x004\0\0\0\x0F\0\0\08\0\0\0\x11\0\0\0";
     static PLACES: &[u8] = b"\0\0\0\0\x01\0\0\0\x08\0\0\0\x01\0\0\0\x08\0\0\0\x0B\0\0\0\0\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0";
+    static NOTES: &str = r#"{\"message\":\"Fix a typo\",\"level\":1}{\"message\":\"Fix a typo\",\"count\":10,\"ratio\":1,\"level\":1}\"Always give 'message' (string), 'level' (integer).\"\"'count' is 10 unless it is given.\"\"'ratio' is 0.5 unless it is given.\"\"'format' is 'json' unless it is given.\"\"'scale' is 1.0 unless it is given.\"\"'directory' says where it runs.\"\"What it is to read goes into 'input'.\"\"It changes something (risk: write).\"\"'format' can only be 'json', 'plain text'.\"\"'level' can only be 1, 2.\"\"'scale' can only be 1, 2.5.\"\"A value of 'path' that begins with '-' is refused.\"\"It is ended after 1.5 seconds.\"messagecountratioallformatlevelscalepathnumberdirectoryinput{}\"It can be called without arguments.\"\"It is ended after 30 seconds.\""#;
+    static TERMS: &str = "allargumentcountdirectorieacheveriformatinputkindlevelmessagnothnumberonepathquotratioscaletaketesttexttwo";
+    static RAREST: u32 = 323;
+    static NOTE_ROWS: &[u8] = b"\0\0\0\0\n\0\0\0\x11\0\0\0\xB3\x02\0\0;\0\0\0\x02\0\0\0\r\0\0\0\xB3\x02\0\0";
+    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0(\0\0\0(\0\0\0A\0\0\0\x0E\0\0\0i\0\0\x006\0\0\0\x9F\0\0\0%\0\0\0\xC4\0\0\0&\0\0\0\xEA\0\0\0*\0\0\0\x14\x01\0\0&\0\0\0:\x01\0\0#\0\0\0]\x01\0\0)\0\0\0\x0C\0\0\0\x86\x01\0\0'\0\0\0\xAD\x01\0\0.\0\0\0\xDB\x01\0\0\x1D\0\0\0\xF8\x01\0\0\x1F\0\0\0\x17\x02\0\x006\0\0\0M\x02\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x16\0\0\0o\x02\0\0\xE9\0\0\0v\x02\0\0\xAA\0\0\0{\x02\0\0\xAC\0\0\0\x80\x02\0\0n\0\0\0\x83\x02\0\0\xC8\0\0\0\x89\x02\0\0\xAB\0\0\0\x8E\x02\0\0\xAC\0\0\0\x93\x02\0\0\x80\0\0\0\x97\x02\0\0\xC2\0\0\0\x9D\x02\0\x000\x01\0\0\xA6\x02\0\0\xB8\0\0\0\x02\0\0\0\xAB\x02\0\0\x02\0\0\0\x02\0\0\0\xAD\x02\0\0'\0\0\0\x02\0\0\0\xD4\x02\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x0B\0\0\0\x03\0\0\0\x10\0\0\0\x04\0\0\0\x19\0\0\0\x05\0\0\0\x1D\0\0\0\x07\0\0\0\"\0\0\0\t\0\0\0(\0\0\0\n\0\0\0-\0\0\0\x0B\0\0\x001\0\0\0\r\0\0\x006\0\0\0\x0E\0\0\0<\0\0\0\x0F\0\0\0@\0\0\0\x10\0\0\0F\0\0\0\x11\0\0\0I\0\0\0\x13\0\0\0M\0\0\0\x14\0\0\0Q\0\0\0\x16\0\0\0V\0\0\0\x17\0\0\0[\0\0\0\x18\0\0\0_\0\0\0\x1A\0\0\0c\0\0\0\x1C\0\0\0g\0\0\0\x1D\0\0\0j\0\0\0\x1F\0\0\0";
+    static POSTINGS: &[u8] = b"\x86\0\0\0<\0\0\0<\x01\0\0\x86\0\0\0\x86\0\0\0o\0\0\0<\x01\0\0\xA4\0\0\0\x85\x01\0\0\x86\0\0\0\x86\0\0\0\xA7\0\0\0\x8E\x01\0\0\x86\0\0\0\x86\0\0\0\xFF\x01\0\0\x86\0\0\0u\0\0\0K\x01\0\0\x86\0\0\0\x1D\0\0\0\x1D\x01\0\0\x86\0\0\0\x86\0\0\0Y\0\0\0e\x01\0\0\x1D\0\0\0\x1D\x01\0\0\x86\0\0\0\x1D\0\0\0\x1D\x01\0\0";
+    static POSTING_NOTES: &[u8] = b"\x10\0\x08\0\x08\0\x10\0\x10\0\x0C\0\x08\0\x03\x80\x02@\x10\0\x10\0\x0B\x80\n@\x10\0\x10\0\x05\x80\x10\0\x8C\0\x88\0\x10\0\x80\0\x80\0\x10\0\x10\0\x04\0\x04\0@\0@\0 \0\x80\0\x80\0";
+    static TRIGRAM_ROWS: &[u8] = b"G\0\0\0\0\0\0\0\xDB\0\0\0\x01\0\0\0D\x01\0\0\x02\0\0\0d\x01\0\0\x03\0\0\0&\x02\0\0\x04\0\0\0g\x02\0\0\x05\0\0\0h\x02\0\0\x06\0\0\0{\x02\0\0\x07\0\0\0\x91\x04\0\0\x08\0\0\0\x0B\x08\0\0\t\0\0\0\xFB\x08\0\0\n\0\0\0\xD4\t\0\0\x0B\0\0\0n\n\0\0\x0C\0\0\0\x11\r\0\0\r\0\0\0\x02\x10\0\0\x0E\0\0\0S\x10\0\0\x0F\0\0\0{\x11\0\0\x10\0\0\0\xB3\x11\0\0\x11\0\0\0(\x12\0\0\x12\0\0\0;\x12\0\0\x13\0\0\0R\x12\0\0\x14\0\0\0S\x12\0\0\x15\0\0\0\xA4\x12\0\0\x16\0\0\0\xF3\x12\0\0\x18\0\0\0\xD1\x15\0\0\x19\0\0\0\x8C\x1A\0\0\x1A\0\0\0\xA3!\0\0\x1B\0\0\0\xAF!\0\0\x1C\0\0\0\xDB!\0\0\x1D\0\0\0$\"\0\0\x1E\0\0\0\x9B(\0\0\x1F\0\0\0\r)\0\0 \0\0\0\x95,\0\0!\0\0\0\x9B,\0\0\"\0\0\0\x130\0\0#\0\0\0$0\0\0$\0\0\0\x8D0\0\0%\0\0\0\x920\0\0&\0\0\0{4\0\0'\0\0\0\xD35\0\0(\0\0\0\xF45\0\0)\0\0\0{6\0\0*\0\0\0\x8C6\0\0,\0\0\0(:\0\0-\0\0\0,:\0\0.\0\0\0g:\0\0/\0\0\0{:\0\x000\0\0\0\x8D:\0\x001\0\0\0\x13<\0\x002\0\0\0\x93>\0\x003\0\0\0\x8EB\0\x004\0\0\0\x13D\0\x005\0\0\0\x82D\0\x006\0\0\0\xD4D\0\x007\0\0\0\x1BE\0\08\0\0\0\x80E\0\0:\0\0\0\x06H\0\0;\0\0\0@H\0\0<\0\0\0@J\0\0=\0\0\0{J\0\0>\0\0\0\nL\0\0?\0\0\0\x92L\0\0@\0\0\0\x97L\0\0A\0\0\0\xFBL\0\0B\0\0\0\x0EM\0\0D\0\0\0\xD1M\0\0E\0\0\0\x81Q\0\0F\0\0\0\x84Q\0\0G\0\0\0\xB3Q\0\0H\0\0\0\xD3Q\0\0I\0\0\0{R\0\0J\0\0\0\x8BT\0\0K\0\0\0\x91T\0\0L\0\0\0{^\0\0M\0\0\0\x11l\0\0N\0\0\0Nl\0\0O\0\0\0hl\0\0P\0\0\0\x80l\0\0Q\0\0\0\x95l\0\0R\0\0\0\xAEl\0\0S\0\0\0\rm\0\0T\0\0\0Hm\0\0U\0\0\0dm\0\0V\0\0\0\x84m\0\0W\0\0\0\xAEm\0\0X\0\0\0\xB4m\0\0Y\0\0\0\xE0m\0\0Z\0\0\0\x14n\0\0[\0\0\0 n\0\0\\\0\0\0Bn\0\0]\0\0\0`n\0\0^\0\0\0dn\0\0_\0\0\0\xFF\xFF\xFF\xFFa\0\0\0";
+    static TRIGRAM_WORDS: &[u8] = b"\x04\0\0\0\n\0\0\0\x12\0\0\0\x11\0\0\0\x01\0\0\0\x0E\0\0\0\x10\0\0\0\x06\0\0\0\x0C\0\0\0\x11\0\0\0\x04\0\0\0\x02\0\0\0\x03\0\0\0\x03\0\0\0\x04\0\0\0\x03\0\0\0\t\0\0\0\x01\0\0\0\x05\0\0\0\x0C\0\0\0\n\0\0\0\x13\0\0\0\x05\0\0\0\t\0\0\0\x14\0\0\0\x06\0\0\0\x01\0\0\0\x08\0\0\0\x07\0\0\0\x10\0\0\0\x03\0\0\0\x12\0\0\0\x08\0\0\0\t\0\0\0\x11\0\0\0\x06\0\0\0\x0C\0\0\0\x01\0\0\0\n\0\0\0\x08\0\0\0\x0B\0\0\0\x07\0\0\0\x01\0\0\0\x02\0\0\0\x0C\0\0\0\x03\0\0\0\x06\0\0\0\x0B\0\0\0\x0F\0\0\0\x02\0\0\0\x0E\0\0\0\x07\0\0\0\x0F\0\0\0\x10\0\0\0\x03\0\0\0\x01\0\0\0\x03\0\0\0\x05\0\0\0\x06\0\0\0\n\0\0\0\x11\0\0\0\n\0\0\0\x13\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0\x0B\0\0\0\x0E\0\0\0\x10\0\0\0\x03\0\0\0\x0C\0\0\0\x01\0\0\0\x02\0\0\0\x0F\0\0\0\x07\0\0\0\t\0\0\0\x05\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\t\0\0\0\n\0\0\0\x0B\0\0\0\x0C\0\0\0\x0E\0\0\0\x0F\0\0\0\x10\0\0\0\x11\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0";
 }
 pub(crate) use baked::CATALOG;

@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader,
-        Risk, Surroundings, Tool, Words, phf,
+        Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece,
+        Reader, Risk, Surroundings, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
@@ -18,6 +18,18 @@ mod baked {
         tools: &TOOLS,
         limits: &LIMITS,
         automata: AUTOMATA,
+        discovery: Discovery {
+            text: NOTES,
+            rows: NOTE_ROWS,
+            lists: NOTE_LISTS,
+            terms: TERMS,
+            term_rows: TERM_ROWS,
+            postings: POSTINGS,
+            posting_notes: POSTING_NOTES,
+            trigram_rows: TRIGRAM_ROWS,
+            trigram_words: TRIGRAM_WORDS,
+            rarest: RAREST,
+        },
         surroundings: None,
         find,
         call,
@@ -173,14 +185,14 @@ mod baked {
         key: 16287231350648472473,
         disps: &[(0, 2), (0, 0), (1, 7)],
         entries: &[
-            (Key(810, 5), 5),
-            (Key(638, 9), 3),
-            (Key(730, 4), 4),
-            (Key(425, 7), 1),
-            (Key(896, 4), 6),
-            (Key(186, 7), 0),
-            (Key(524, 12), 2),
-            (Key(998, 6), 7),
+            (Key(824, 5), 5),
+            (Key(652, 9), 3),
+            (Key(744, 4), 4),
+            (Key(439, 7), 1),
+            (Key(910, 4), 6),
+            (Key(200, 7), 0),
+            (Key(538, 12), 2),
+            (Key(1012, 6), 7),
         ],
     };
     static CLIS: [Cli; 1] = [
@@ -195,6 +207,9 @@ mod baked {
             summary_head: Piece(22, 54),
             summary_tail: Piece(76, 35),
             entry_middle: Piece(111, 73),
+            category: Piece(184, 8),
+            tags: Piece(192, 2),
+            description: Piece(194, 4),
             first_tool: 0,
             tool_count: 8,
         },
@@ -202,80 +217,80 @@ mod baked {
     static TOOLS: [Tool; 8] = [
         Tool {
             cli: 0,
-            name: Piece(186, 7),
-            head: Piece(184, 65),
-            schema: Piece(249, 174),
-            command: Piece(423, 0),
+            name: Piece(200, 7),
+            head: Piece(198, 65),
+            schema: Piece(263, 174),
+            command: Piece(437, 0),
             haystack: Piece(0, 50),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(425, 7),
-            head: Piece(423, 60),
-            schema: Piece(483, 39),
-            command: Piece(522, 0),
+            name: Piece(439, 7),
+            head: Piece(437, 60),
+            schema: Piece(497, 39),
+            command: Piece(536, 0),
             haystack: Piece(51, 45),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(524, 12),
-            head: Piece(522, 75),
-            schema: Piece(597, 39),
-            command: Piece(636, 0),
+            name: Piece(538, 12),
+            head: Piece(536, 75),
+            schema: Piece(611, 39),
+            command: Piece(650, 0),
             haystack: Piece(97, 60),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(638, 9),
-            head: Piece(636, 53),
-            schema: Piece(689, 39),
-            command: Piece(728, 0),
+            name: Piece(652, 9),
+            head: Piece(650, 53),
+            schema: Piece(703, 39),
+            command: Piece(742, 0),
             haystack: Piece(158, 38),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(730, 4),
-            head: Piece(728, 41),
-            schema: Piece(769, 39),
-            command: Piece(808, 0),
+            name: Piece(744, 4),
+            head: Piece(742, 41),
+            schema: Piece(783, 39),
+            command: Piece(822, 0),
             haystack: Piece(197, 26),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(810, 5),
-            head: Piece(808, 47),
-            schema: Piece(855, 39),
-            command: Piece(894, 0),
+            name: Piece(824, 5),
+            head: Piece(822, 47),
+            schema: Piece(869, 39),
+            command: Piece(908, 0),
             haystack: Piece(224, 32),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(896, 4),
-            head: Piece(894, 63),
-            schema: Piece(957, 39),
-            command: Piece(996, 0),
+            name: Piece(910, 4),
+            head: Piece(908, 63),
+            schema: Piece(971, 39),
+            command: Piece(1010, 0),
             haystack: Piece(257, 48),
             timeout_ms: 30000,
             risk: None,
         },
         Tool {
             cli: 0,
-            name: Piece(998, 6),
-            head: Piece(996, 77),
-            schema: Piece(1073, 69),
-            command: Piece(1142, 0),
+            name: Piece(1012, 6),
+            head: Piece(1010, 77),
+            schema: Piece(1087, 69),
+            command: Piece(1156, 0),
             haystack: Piece(306, 62),
             timeout_ms: 30000,
             risk: None,
@@ -288,6 +303,7 @@ mod baked {
         r#"{\"name\":\"phf\",\"description\":\"\",\"tool_count\":"#,
         r#",\"category\":\"test\",\"tags\":[]}"#,
         r#",\"cli_name\":\"phf\",\"category\":\"test\",\"tags\":[],\"input_schema\":"#,
+        r#"\"test\""#, "[]", r#"\"\""#,
         r#"\"git-log\",\"description\":\"Has a sign that no identifier has\""#,
         r#"{\"type\":\"object\",\"properties\":{\"self\":{\"type\":\"string\"},\"Größe\":{\"type\":\"string\"},\"type\":{\"type\":\"string\",\"enum\":[\"\",\"-\",\"self\",\"Self\"]}}}"#,
         r#"\"git_log\",\"description\":\"Sanitises like its neighbour\""#,
@@ -317,5 +333,15 @@ mod baked {
     static WORDS: &str = "1password\na\nan\nand\nanother\nargv\naround\nbegins\ncode\ndigit\nenum\nfield\ngenerated\ngit\nhas\nidentifier\nis\nits\nkeyword\nlike\nlog\nname\nnamed\nneighbour\nno\nof\none\noption\nphf\ns\nsanitises\nself\nsign\ntest\ntext\nthat\nthe\ntools\nturns\ntype\nuses\nwith\n";
     static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\n\0\0\0\x01\0\0\0\x0C\0\0\0\x04\0\0\0\x0F\0\0\0\x05\0\0\0\x13\0\0\0\x06\0\0\0\x1B\0\0\0\x07\0\0\0 \0\0\0\x08\0\0\0'\0\0\0\t\0\0\0.\0\0\0\n\0\0\x003\0\0\0\x0B\0\0\09\0\0\0\x0C\0\0\0>\0\0\0\r\0\0\0D\0\0\0\x0E\0\0\0N\0\0\0\x0F\0\0\0R\0\0\0\x11\0\0\0V\0\0\0\x12\0\0\0a\0\0\0\x13\0\0\0d\0\0\0\x16\0\0\0h\0\0\0\x18\0\0\0p\0\0\0\x19\0\0\0u\0\0\0\x1B\0\0\0y\0\0\0\x1D\0\0\0~\0\0\0\x1E\0\0\0\x84\0\0\0\x1F\0\0\0\x8E\0\0\0!\0\0\0\x91\0\0\0\"\0\0\0\x94\0\0\0#\0\0\0\x98\0\0\0$\0\0\0\x9F\0\0\0%\0\0\0\xA3\0\0\0'\0\0\0\xA5\0\0\0(\0\0\0\xAF\0\0\0)\0\0\0\xB4\0\0\0*\0\0\0\xB9\0\0\0+\0\0\0\xBE\0\0\0-\0\0\0\xC3\0\0\0.\0\0\0\xC8\0\0\x000\0\0\0\xCC\0\0\x001\0\0\0\xD2\0\0\x002\0\0\0\xD8\0\0\x003\0\0\0\xDD\0\0\x005\0\0\0\xE2\0\0\x006\0\0\0\xE7\0\0\x007\0\0\0";
     static PLACES: &[u8] = b"\x1B\0\0\0\0\0\0\0\x1C\0\0\0\x07\0\0\0\x10\0\0\08\0\0\08\0\0\x003\0\0\08\0\0\0\x18\0\0\x000\0\0\0\x18\0\0\0\x10\0\0\0(\0\0\x000\0\0\0\x05\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0$\0\0\0\x08\0\0\0\x0C\0\0\0\x03\0\0\0 \0\0\0\x0C\0\0\0\x03\0\0\0\x05\0\0\0\x03\0\0\0(\0\0\0\x10\0\0\0\x0C\0\0\0\x03\0\0\0\0\0\0\0\x10\0\0\08\0\0\0;\0\0\0\x04\0\0\0\x08\0\0\0(\0\0\0\x08\0\0\0#\0\0\0\0\0\0\0\x04\0\0\0\x08\0\0\08\0\0\0\0\0\0\x000\0\0\08\0\0\0+\0\0\08\0\0\0\x11\0\0\x000\0\0\x000\0\0\0\x18\0\0\0";
+    static NOTES: &str = r#"{}{\"self\":\"my-self\",\"Größe\":\"my-Größe\"}\"It can be called without arguments.\"\"'type' can only be '', '-', 'self', 'Self'.\"\"It is ended after 30 seconds.\"selfGrößetype{\"some\":\"my-some\"}some"#;
+    static TERMS: &str = "1passwordanothargvaroundbegincodedigitenumfieldgeneratgitgrossidentifikeywordlognameneighbouroneoptionphfsanitisselfsigntesttexttoolturntypeuse";
+    static RAREST: u32 = 347;
+    static NOTE_ROWS: &[u8] = b"\0\0\0\0\x02\0\0\0!\0\0\0\x14\x01\0\0\x18\0\0\0\x02\0\0\0\x1C\0\0\0\x1C\x01\0\0%\0\0\0\x02\0\0\0&\0\0\x004\x01\0\x003\0\0\0\x02\0\0\0\x13\0\0\0\xA3\0\0\0@\0\0\0\x02\0\0\0\x0C\0\0\0\xB6\0\0\0M\0\0\0\x02\0\0\0\x11\0\0\0\xB5\0\0\0Z\0\0\0\x02\0\0\0\"\0\0\0\xB1\0\0\0g\0\0\0\x02\0\0\0.\0\0\0\xA1\0\0\0";
+    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x001\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x04\0\0\0Z\0\0\0/\0\0\0\x89\0\0\0!\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\xAA\0\0\0\x88\0\0\0\xAE\0\0\0\xE8\0\0\0\xB5\0\0\0\x88\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x02\0\0\0\xB9\0\0\0\x16\0\0\0\x02\0\0\x003\0\0\0'\0\0\0\x02\0\0\0\x89\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\xCF\0\0\0\x88\0\0\0";
+    static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\t\0\0\0\x01\0\0\0\x0E\0\0\0\x02\0\0\0\x12\0\0\0\x03\0\0\0\x18\0\0\0\x04\0\0\0\x1D\0\0\0\x05\0\0\0!\0\0\0\x06\0\0\0&\0\0\0\x07\0\0\0*\0\0\0\x08\0\0\0/\0\0\0\t\0\0\x006\0\0\0\n\0\0\09\0\0\0\r\0\0\0>\0\0\0\x0E\0\0\0F\0\0\0\x0F\0\0\0M\0\0\0\x10\0\0\0P\0\0\0\x13\0\0\0T\0\0\0\x15\0\0\0]\0\0\0\x17\0\0\0`\0\0\0\x18\0\0\0f\0\0\0\x19\0\0\0i\0\0\0!\0\0\0p\0\0\0\"\0\0\0t\0\0\0$\0\0\0x\0\0\0%\0\0\0|\0\0\0-\0\0\0\x80\0\0\0.\0\0\0\x84\0\0\0/\0\0\0\x88\0\0\x000\0\0\0\x8C\0\0\x003\0\0\0\x8F\0\0\x004\0\0\0";
+    static POSTINGS: &[u8] = b"\xFF\x03\0\0~\x07\0\0\xFF\x06\0\0~\x07\0\0\xAF\x03\0\0\x8B\x06\0\0\xAF\x03\0\0\x9B\x02\0\0\xAF\x05\0\0\x8B\x06\0\0\x8E\0\0\0\x8E\x01\0\0\x87\x02\0\0:\0\0\0\xAF\0\0\0\xCA\x04\0\0\x8E\0\0\0\x8E\x01\0\0\x87\x02\0\0q\x02\0\0\x80\x05\0\0\x80\x01\0\0q\x02\0\0~\x07\0\0\xFF\x07\0\0G\0\0\0G\x01\0\0G\x02\0\0G\x03\0\0G\x04\0\0G\x05\0\0G\x06\0\0G\x07\0\0\xAF\x01\0\0*\0\0\0\xBB\x04\0\0\xAF\0\0\0\x10\0\0\0\x10\x01\0\0\x10\x02\0\0\x10\x03\0\0\x10\x04\0\0\x10\x05\0\0\x10\x06\0\0\x10\x07\0\0~\x07\0\0\xFF\x05\0\0~\x07\0\0\"\0\0\0\x87\x02\0\0R\x06\0\0\x8B\x06\0\0";
+    static POSTING_NOTES: &[u8] = b"\x01\x80\x04\0\x01\x80\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x01@\x01@\x01+\x10\0\x04\0\x04\0\x01@\x01@\x01+\x04\0\x04\0\x04\0\x04\0\x04\0\x01\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x04\0\x10\0\x01\x80\x04\0@\0@\0@\0@\0@\0@\0@\0@\0\x04\0\x01\x80\x04\0\x10\0\x01+\x04\0\x04\0";
+    static TRIGRAM_ROWS: &[u8] = b"\x84\x01\0\0\0\0\0\0\xA8\x01\0\0\x01\0\0\0\xAE\x01\0\0\x02\0\0\0&\x02\0\0\x03\0\0\0.\x02\0\0\x04\0\0\0{\x02\0\0\x05\0\0\0\x86\x04\0\0\x06\0\0\0\xD4\x05\0\0\x07\0\0\0\xC3\t\0\0\x08\0\0\0\x8D\x0C\0\0\t\0\0\0\x9B\x0C\0\0\n\0\0\0\x06\r\0\0\x0B\0\0\0\xC8\x10\0\0\x0C\0\0\0\x06\x11\0\0\r\0\0\0c\x11\0\0\x0E\0\0\0e\x11\0\0\x0F\0\0\0\xA4\x11\0\0\x10\0\0\0\xB3\x11\0\0\x11\0\0\0\xB4\x11\0\0\x12\0\0\0 \x12\0\0\x13\0\0\0S\x12\0\0\x14\0\0\0\xF3\x12\0\0\x15\0\0\0\x16\x13\0\0\x16\0\0\0\x04\x15\0\0\x17\0\0\0\x1B\x15\0\0\x18\0\0\0\x8D\x18\0\0\x19\0\0\0\xE1\x18\0\0\x1A\0\0\0\r\x19\0\0\x1B\0\0\0\x13\x19\0\0\x1C\0\0\0\xBB\x19\0\0\x1D\0\0\0.\x1A\0\0\x1E\0\0\0\xBB\x1A\0\0\x1F\0\0\0.\x1C\0\0 \0\0\0d \0\0!\0\0\0\x8B \0\0\"\0\0\0\xA8 \0\0#\0\0\0\xC7 \0\0$\0\0\0\xC8 \0\0%\0\0\0\xCD \0\0&\0\0\0\xBB!\0\0'\0\0\0\xCD!\0\0(\0\0\0[\"\0\0)\0\0\0h\"\0\0*\0\0\0{\"\0\0+\0\0\0\x98(\0\0,\0\0\0{,\0\0-\0\0\0\xBB,\0\0.\0\0\0\x9B0\0\0/\0\0\0\x0C4\0\x000\0\0\0{4\0\x001\0\0\0\x884\0\x002\0\0\0\x914\0\x003\0\0\0\x135\0\x004\0\0\0\xD35\0\x005\0\0\0h6\0\x006\0\0\0\x8C6\0\x007\0\0\0d8\0\08\0\0\0{9\0\09\0\0\0\xBB9\0\0:\0\0\0\xCB9\0\0;\0\0\0\xF39\0\0<\0\0\0#:\0\0=\0\0\0R:\0\0>\0\0\0g:\0\0?\0\0\0\x8D:\0\0@\0\0\0\x91:\0\0A\0\0\0\x9B<\0\0B\0\0\0h>\0\0C\0\0\0\x13D\0\0D\0\0\0{D\0\0E\0\0\0\xD5D\0\0F\0\0\0\xBBE\0\0G\0\0\0\xD2E\0\0H\0\0\0\xD4E\0\0I\0\0\0\rH\0\0J\0\0\0\x8BH\0\0K\0\0\0\x06I\0\0L\0\0\0[J\0\0M\0\0\0{J\0\0N\0\0\0\x92L\0\0O\0\0\0\x97L\0\0P\0\0\0\xFBL\0\0Q\0\0\0\x05M\0\0R\0\0\0\x0EM\0\0S\0\0\0\x12M\0\0T\0\0\0\xCEM\0\0U\0\0\0\x91N\0\0V\0\0\0\x0FO\0\0W\0\0\0\x9BQ\0\0X\0\0\0\xA3Q\0\0Y\0\0\0-R\0\0Z\0\0\0;R\0\0[\0\0\0\xD1Y\0\0\\\0\0\0{^\0\0]\0\0\0\xE4a\0\0^\0\0\0\xCEb\0\0_\0\0\0\rl\0\0`\0\0\0\x11l\0\0a\0\0\0$l\0\0c\0\0\0Nl\0\0d\0\0\0hl\0\0e\0\0\0\x8Dl\0\0f\0\0\0\xA8l\0\0g\0\0\0\xC4l\0\0h\0\0\0\xD1l\0\0i\0\0\0\x03m\0\0j\0\0\0Dm\0\0k\0\0\0\xA0m\0\0l\0\0\0\xA4m\0\0m\0\0\0\xCFm\0\0n\0\0\0@n\0\0o\0\0\0Dn\0\0p\0\0\0Hn\0\0q\0\0\0dn\0\0r\0\0\0nn\0\0t\0\0\0tn\0\0u\0\0\0xn\0\0v\0\0\0\xFF\xFF\xFF\xFFw\0\0\0";
+    static TRIGRAM_WORDS: &[u8] = b"\x0F\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\t\0\0\0\x04\0\0\0\x10\0\0\0\x05\0\0\0\x0C\0\0\0\x05\0\0\0\x06\0\0\0\x04\0\0\0\x10\0\0\0\x08\0\0\0\x15\0\0\0\t\0\0\0\x0C\0\0\0\x07\0\0\0\t\0\0\0\x17\0\0\0\x18\0\0\0\r\0\0\0\x08\0\0\0\x0C\0\0\0\t\0\0\0\x10\0\0\0\x04\0\0\0\x06\0\0\0\x16\0\0\0\x0B\0\0\0\x02\0\0\0\x10\0\0\0\x0C\0\0\0\x08\0\0\0\x0C\0\0\0\x10\0\0\0\x06\0\0\0\x16\0\0\0\x04\0\0\0\x12\0\0\0\x14\0\0\0\x14\0\0\0\x06\0\0\0\r\0\0\0\x08\0\0\0\x15\0\0\0\x0F\0\0\0\x0F\0\0\0\x03\0\0\0\x10\0\0\0\t\0\0\0\x14\0\0\0\x01\0\0\0\x0C\0\0\0\x07\0\0\0\x05\0\0\0\x19\0\0\0\x12\0\0\0\x19\0\0\0\x12\0\0\0\r\0\0\0\x0B\0\0\0\x01\0\0\0\x03\0\0\0\x10\0\0\0\x1B\0\0\0\x12\0\0\0\t\0\0\0\r\0\0\0\x02\0\0\0\x1A\0\0\0\x0B\0\0\0\x03\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x0B\0\0\0\x17\0\0\0\x17\0\0\0\x18\0\0\0\x01\0\0\0\x0C\0\0\0\x12\0\0\0\x14\0\0\0\x19\0\0\0\x1A\0\0\0\x1B\0\0\0\x07\0\0\0\x03\0\0\0\x1A\0\0\0\x10\0\0\0\r\0\0\0\x18\0\0\0\x1B\0\0\0\r\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\t\0\0\0\x0B\0\0\0\x0C\0\0\0\r\0\0\0\x0F\0\0\0\x10\0\0\0\x12\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x17\0\0\0\x18\0\0\0\x19\0\0\0\x1A\0\0\0\x1B\0\0\0";
 }
 pub(crate) use baked::CATALOG;

@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, Container, Env, Limit, Number, PhfBorrow, Piece, Reader,
-        Risk, Surroundings, Tool, Words, phf,
+        Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece,
+        Reader, Risk, Surroundings, Tool, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "f89d62422883d4ac",
@@ -18,6 +18,18 @@ mod baked {
         tools: &TOOLS,
         limits: &LIMITS,
         automata: AUTOMATA,
+        discovery: Discovery {
+            text: NOTES,
+            rows: NOTE_ROWS,
+            lists: NOTE_LISTS,
+            terms: TERMS,
+            term_rows: TERM_ROWS,
+            postings: POSTINGS,
+            posting_notes: POSTING_NOTES,
+            trigram_rows: TRIGRAM_ROWS,
+            trigram_words: TRIGRAM_WORDS,
+            rarest: RAREST,
+        },
         surroundings: Some(Surroundings {
             container: Some(Container {
                 image: "notes",
@@ -112,7 +124,7 @@ mod baked {
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(231, 10), 0)],
+        entries: &[(Key(248, 10), 0)],
     };
     static CLIS: [Cli; 1] = [
         Cli {
@@ -126,6 +138,9 @@ mod baked {
             summary_head: Piece(33, 56),
             summary_tail: Piece(89, 38),
             entry_middle: Piece(127, 78),
+            category: Piece(205, 11),
+            tags: Piece(216, 2),
+            description: Piece(218, 4),
             first_tool: 0,
             tool_count: 1,
         },
@@ -133,10 +148,10 @@ mod baked {
     static TOOLS: [Tool; 1] = [
         Tool {
             cli: 0,
-            name: Piece(231, 10),
-            head: Piece(229, 55),
-            schema: Piece(284, 278),
-            command: Piece(562, 0),
+            name: Piece(248, 10),
+            head: Piece(246, 55),
+            schema: Piece(301, 278),
+            command: Piece(579, 0),
             haystack: Piece(0, 45),
             timeout_ms: 30000,
             risk: None,
@@ -145,8 +160,8 @@ mod baked {
     static LIMITS: [Limit; 3] = [
         Limit {
             tool: 0,
-            argument: Piece(211, 4),
-            pattern: Piece(205, 6),
+            argument: Piece(228, 4),
+            pattern: Piece(222, 6),
             automaton: Piece(0, 778),
             min: None,
             max: None,
@@ -154,7 +169,7 @@ mod baked {
         },
         Limit {
             tool: 0,
-            argument: Piece(215, 4),
+            argument: Piece(232, 4),
             pattern: Piece(0, 0),
             automaton: Piece(0, 0),
             min: Some(Number::Integer(1)),
@@ -163,8 +178,8 @@ mod baked {
         },
         Limit {
             tool: 0,
-            argument: Piece(223, 6),
-            pattern: Piece(219, 4),
+            argument: Piece(240, 6),
+            pattern: Piece(236, 4),
             automaton: Piece(778, 817),
             min: None,
             max: None,
@@ -177,7 +192,7 @@ mod baked {
         r#"{\"name\":\"notes\",\"description\":\"\",\"tool_count\":"#,
         r#",\"category\":\"testing\",\"tags\":[]}"#,
         r#",\"cli_name\":\"notes\",\"category\":\"testing\",\"tags\":[],\"input_schema\":"#,
-        "[a-z]+", "word", "most", "text", "format",
+        r#"\"testing\""#, "[]", r#"\"\""#, "[a-z]+", "word", "most", "text", "format",
         r#"\"notes_find\",\"description\":\"Finds up to 20 notes\""#,
         r#"{\"type\":\"object\",\"properties\":{\"word\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+)$\"},\"most\":{\"type\":\"integer\",\"default\":10,\"minimum\":1,\"maximum\":20},\"format\":{\"type\":\"string\",\"enum\":[\"text\"],\"pattern\":\"^(?:text)$\"}},\"required\":[\"word\"]}"#
     );
@@ -187,5 +202,15 @@ mod baked {
     static WORDS: &str = "20\nfind\nfinds\nnotes\ntesting\nto\nup\n";
     static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x08\0\0\0\x02\0\0\0\x0E\0\0\0\x03\0\0\0\x14\0\0\0\x04\0\0\0\x1C\0\0\0\x05\0\0\0\x1F\0\0\0\x06\0\0\0\"\0\0\0\x07\0\0\0";
     static PLACES: &[u8] = b"\0\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    static NOTES: &str = r#"{\"word\":\"alice\"}{\"word\":\"alice\",\"most\":1,\"format\":\"text\"}\"Always give 'word' (string).\"\"'most' is 10 unless it is given.\"\"'word' must match [a-z]+ (policy).\"\"'most' must be from 1 to 20 (policy).\"\"'format' can only be 'text', 'html'.\"\"'format' must match text (policy).\"\"It is ended after 30 seconds.\"wordmostformat"#;
+    static TERMS: &str = "20findformatmostnotetestword";
+    static RAREST: u32 = 304;
+    static NOTE_ROWS: &[u8] = b"\0\0\0\0\x02\0\0\0\x14\0\0\0\xE8\x03\0\0";
+    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0\x14\0\0\0\x14\0\0\x003\0\0\0\x04\0\0\0G\0\0\0 \0\0\0g\0\0\0$\0\0\0\n\0\0\0\x8B\0\0\0&\0\0\0\xB1\0\0\0)\0\0\0\xDA\0\0\0(\0\0\0\x02\x01\0\0&\0\0\0(\x01\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0I\x01\0\0\x81\0\0\0M\x01\0\0\x8A\0\0\0Q\x01\0\0\xC8\0\0\0";
+    static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0\x06\0\0\0\x02\0\0\0\x0C\0\0\0\x03\0\0\0\x10\0\0\0\x04\0\0\0\x14\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1C\0\0\0\x07\0\0\0";
+    static POSTINGS: &[u8] = b"\x8E\0\0\0\xEA\0\0\0\xA9\0\0\0\xA9\0\0\0\xFF\0\0\0+\0\0\0\xA9\0\0\0";
+    static POSTING_NOTES: &[u8] = b"\x04\0\x05@\x10\0\x10\0\x07\xBF@\0\x10\0";
+    static TRIGRAM_ROWS: &[u8] = b"{\x02\0\0\0\0\0\0S\x12\0\0\x01\0\0\0\r\x15\0\0\x02\0\0\0\xD1\x15\0\0\x03\0\0\0\xA3!\0\0\x04\0\0\0\x130\0\0\x05\0\0\0\xD21\0\0\x06\0\0\0{4\0\0\x07\0\0\0\xD35\0\0\x08\0\0\0#:\0\0\t\0\0\0,:\0\0\n\0\0\0S:\0\0\x0B\0\0\0d:\0\0\x0C\0\0\0{D\0\0\r\0\0\0\x80E\0\0\x0E\0\0\0{J\0\0\x0F\0\0\0\x92L\0\0\x11\0\0\0\x9BL\0\0\x12\0\0\0\xD1Y\0\0\x13\0\0\0\xA8l\0\0\x14\0\0\0\xAEl\0\0\x15\0\0\0\x8Em\0\0\x16\0\0\0\xAEm\0\0\x17\0\0\0dn\0\0\x18\0\0\0\xCEn\0\0\x19\0\0\0\xFF\xFF\xFF\xFF\x1A\0\0\0";
+    static TRIGRAM_WORDS: &[u8] = b"\x02\0\0\0\x05\0\0\0\x01\0\0\0\x02\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x01\0\0\0\x04\0\0\0\x06\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x06\0\0\0\x02\0\0\0\x03\0\0\0\x05\0\0\0\x05\0\0\0\x04\0\0\0\x06\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0";
 }
 pub(crate) use baked::CATALOG;

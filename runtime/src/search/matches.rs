@@ -1,7 +1,7 @@
 //! Query -> tools.
 
 use climax_core::index::{IN_NAME, IS_NAME, RANGE, SHIFT};
-use climax_core::words::{fold, is_filler, words};
+use climax_core::words::fold;
 use memchr::memmem::Finder;
 
 use super::Query;
@@ -69,7 +69,7 @@ impl Matches {
 
 /// The tools whose text contains the needle.
 pub(super) fn substring_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
-    let offered = offered(selection, query);
+    let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
     let catalog = selection.catalog;
     matches(catalog, &offered, needle).into_hits(catalog, query.limit)
 }
@@ -90,10 +90,10 @@ fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
 }
 
 /// The tools of CLIs that are offered and pass the filters.
-fn offered(selection: &Selection, query: &Query) -> Set {
+pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option<&str>) -> Set {
     let mut offered = Set::empty(selection.catalog.tools.len());
-    let filter = |wanted: &Option<String>| wanted.as_deref().map(fold).filter(|it| !it.is_empty());
-    let (category, name) = (filter(&query.category), filter(&query.cli));
+    let filter = |wanted: Option<&str>| wanted.map(fold).filter(|it| !it.is_empty());
+    let (category, name) = (filter(category), filter(cli));
     let passes = |cli: &&Cli| {
         let equals = |wanted: &Option<String>, key| {
             wanted
@@ -184,68 +184,6 @@ fn scan(catalog: &Catalog, needle: &str, matches: &mut Matches) {
             matches.exact_name.insert(index..index + 1);
         } else if name.is_some_and(|name| name.contains(needle)) {
             matches.part_of_name.insert(index..index + 1);
-        }
-    }
-}
-
-/// Tools that have some of the words, the best first: rare words and words of the name count more.
-pub(super) fn ranked_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
-    let catalog = selection.catalog;
-    let offered = offered(selection, query);
-    let mut scores = vec![0.0; catalog.tools.len()];
-    let mut seen: Vec<&str> = Vec::new();
-    for word in words(needle) {
-        if is_filler(word) || seen.contains(&word) {
-            continue;
-        }
-        seen.push(word);
-        let matches = matches(catalog, &offered, word);
-        #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
-        let weight = log2(1.0 + offered.len() as f64 / matches.all.len().max(1) as f64);
-        for tool in matches.all.iter() {
-            let factor = if matches.word_of_name.contains(tool) {
-                3.0
-            } else if matches.part_of_name.contains(tool) {
-                1.5
-            } else {
-                1.0
-            };
-            if let Some(score) = scores.get_mut(tool as usize) {
-                *score += weight * factor;
-            }
-        }
-    }
-    let found = scores.iter().zip(catalog.tools);
-    let mut found: Vec<_> = found.filter(|(score, _)| **score > 0.0).collect();
-    // Stable: ties stay in catalog order.
-    found.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-    let total = found.len();
-    let best = found.into_iter().take(query.limit);
-    let best = best.map(|(_, tool)| tool).collect();
-    Hits { best, total }
-}
-
-/// The binary logarithm of a positive number, to one decimal. The system's would be exact, and cost
-/// each start the loading of a library.
-fn log2(number: f64) -> f64 {
-    const MANTISSA: u64 = (1 << 52) - 1;
-    let bits = number.to_bits();
-    #[expect(clippy::cast_precision_loss, reason = "eleven bits")]
-    let exponent = (bits >> 52) as f64 - 1023.0;
-    // The number's digits as one between 1 and 2, where a line is near the curve.
-    let digits = f64::from_bits(bits & MANTISSA | 1.0_f64.to_bits());
-    exponent + (digits - 1.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_logarithm_is_nearly_right() {
-        for number in [1.0, 1.5, 2.0, 3.0, 10.0, 12345.0, 0.25] {
-            let difference = log2(number) - f64::log2(number);
-            assert!(difference.abs() < 0.1, "{number}: {difference}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Some of a catalog's tools, by their numbers: a bit for each.
 #[derive(Clone)]
-pub(super) struct Set {
+pub(crate) struct Set {
     bits: Vec<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Set {
         was_there
     }
 
-    pub(super) fn contains(&self, tool: u32) -> bool {
+    pub(crate) fn contains(&self, tool: u32) -> bool {
         let bits = self.bits.get(tool as usize / 64);
         bits.is_some_and(|bits| bits >> (tool % 64) & 1 == 1)
     }

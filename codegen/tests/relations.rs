@@ -1,0 +1,77 @@
+//! How often the relations that are told between the bundled tools are right, by labels given by hand.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use climax_codegen::compile;
+use climax_codegen::facts::facts;
+use climax_discovery::index::index;
+use climax_discovery::relations::relations;
+use climax_discovery::vectors::Vectors;
+use climax_input::source::read;
+
+const LABELS: &str = include_str!("relations.yaml");
+const KINDS: [&str; 3] = ["alternatives", "complementary", "prerequisites"];
+
+#[test]
+fn relations_are_right_for_four_of_five() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let sources = read(&root, &["configs".into()], None).unwrap_or_else(|_| panic!("configs"));
+    let catalog = compile(&sources)
+        .catalog
+        .expect("the bundled configs are right");
+    let facts = facts(&catalog);
+    let vectors = Vectors::new(&facts, &index(&facts));
+    let relations = relations(&facts, &vectors);
+    let labels = labels();
+    assert_eq!(labels.len(), 30);
+    let mut report = String::new();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        let (mut told, mut right) = (0, 0);
+        for (tool, relation) in facts.tools.iter().zip(&relations) {
+            let Some(label) = labels.get(tool.name) else {
+                continue;
+            };
+            let lists = [
+                &relation.alternatives,
+                &relation.complementary,
+                &relation.prerequisites,
+            ];
+            for other in lists[number] {
+                let other = facts.tools[*other as usize].name;
+                told += 1;
+                if label[kind].contains(&other) {
+                    right += 1;
+                } else {
+                    let _ = writeln!(report, "{kind} of {}: not {other}", tool.name);
+                }
+            }
+        }
+        let _ = writeln!(report, "{kind}: {right} of {told} are right");
+        assert!(told >= 7 && right * 5 >= told * 4, "{report}");
+    }
+    // For whoever wants to see it: `cargo test -p climax-codegen relations -- --nocapture`.
+    eprintln!("{report}");
+}
+
+/// The labels: tool, kind, tools.
+fn labels() -> BTreeMap<&'static str, BTreeMap<&'static str, Vec<&'static str>>> {
+    let mut labels = BTreeMap::new();
+    let mut tool = "";
+    for line in LABELS.lines() {
+        if let Some(name) = line.strip_prefix("- tool: ") {
+            tool = name;
+        } else if let Some((kind, tools)) = line.trim().split_once(": [")
+            && !line.trim().starts_with('#')
+        {
+            let tools = tools.trim_end_matches(']').split(", ");
+            let tools = tools.filter(|tool| !tool.is_empty()).collect();
+            labels
+                .entry(tool)
+                .or_insert_with(BTreeMap::new)
+                .insert(kind, tools);
+        }
+    }
+    labels
+}

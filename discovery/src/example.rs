@@ -1,0 +1,265 @@
+//! Makes calls that a tool takes, with values that its arguments could have.
+
+use climax_core::scalar::Kind;
+use serde_json::{Map, Number, Value};
+
+use crate::facts::{Argument, Place, Tool};
+
+/// How many arguments that may be left out the second example has.
+const MOST_OPTIONAL: usize = 2;
+
+/// What text an argument could have, by a word of its name.
+const TEXTS: [(&str, &str); 68] = [
+    ("address", "127.0.0.1"),
+    ("author", "alice"),
+    ("base", "main"),
+    ("body", "Some text"),
+    ("branch", "main"),
+    ("comment", "Some text"),
+    ("commit", "HEAD"),
+    ("content", "Some text"),
+    ("cwd", "."),
+    ("data", "Some text"),
+    ("date", "2026-01-31"),
+    ("description", "Some text"),
+    ("dest", "copy.txt"),
+    ("destination", "copy.txt"),
+    ("dir", "."),
+    ("directory", "."),
+    ("domain", "example.com"),
+    ("email", "alice@example.com"),
+    ("expression", "."),
+    ("extension", "txt"),
+    ("file", "notes.txt"),
+    ("filename", "notes.txt"),
+    ("filepath", "notes.txt"),
+    ("filter", "."),
+    ("folder", "."),
+    ("format", "json"),
+    ("group", "staff"),
+    ("head", "main"),
+    ("host", "example.com"),
+    ("hostname", "example.com"),
+    ("id", "1"),
+    ("image", "example:latest"),
+    ("input", "Some text"),
+    ("ip", "127.0.0.1"),
+    ("json", "{}"),
+    ("keyword", "example"),
+    ("keywords", "example"),
+    ("language", "en"),
+    ("message", "Fix a typo"),
+    ("mode", "644"),
+    ("number", "1"),
+    ("output", "out.txt"),
+    ("owner", "alice"),
+    ("password", "secret"),
+    ("path", "notes.txt"),
+    ("paths", "notes.txt"),
+    ("pattern", "TODO"),
+    ("port", "8080"),
+    ("query", "example"),
+    ("ref", "HEAD"),
+    ("regex", "TODO"),
+    ("remote", "origin"),
+    ("repo", "owner/name"),
+    ("repository", "owner/name"),
+    ("rev", "HEAD"),
+    ("revision", "HEAD"),
+    ("since", "2026-01-01"),
+    ("source", "notes.txt"),
+    ("stdin", "Some text"),
+    ("tag", "v1.0.0"),
+    ("text", "Some text"),
+    ("time", "12:00"),
+    ("title", "A short title"),
+    ("until", "2026-01-31"),
+    ("uri", "https://example.com"),
+    ("url", "https://example.com"),
+    ("user", "alice"),
+    ("version", "1.0.0"),
+];
+
+/// What number an argument could have, by a word of its name. Others have 1.
+const NUMBERS: [(&str, i64); 13] = [
+    ("count", 10),
+    ("days", 7),
+    ("depth", 2),
+    ("height", 100),
+    ("limit", 10),
+    ("lines", 10),
+    ("max", 10),
+    ("port", 8080),
+    ("seconds", 30),
+    ("size", 10),
+    ("timeout", 30),
+    ("width", 100),
+    ("year", 2026),
+];
+
+/// Arguments of calls: one call with only what must be given, and one with something more if there is
+/// more. None if no value could be found that a policy allows for an argument that must be given.
+#[must_use]
+pub fn examples(tool: &Tool<'_>) -> Vec<Map<String, Value>> {
+    let required: Option<Vec<_>> = tool
+        .required()
+        .map(|argument| Some((argument.name, value(argument)?)))
+        .collect();
+    let Some(required) = required else {
+        return Vec::new();
+    };
+    let optional = tool.arguments.iter().filter(|argument| !argument.required);
+    // Where a command runs tells nothing about the tool.
+    let optional = optional.filter(|argument| argument.place != Place::Directory);
+    let optional: Vec<_> = optional
+        .filter_map(|argument| Some((argument.name, value(argument)?)))
+        .take(MOST_OPTIONAL)
+        .collect();
+    let call = |given: &[(&str, Value)], more: &[(&str, Value)]| -> Map<String, Value> {
+        let is_given = |argument: &&Argument<'_>| {
+            let mut all = given.iter().chain(more);
+            all.find(|(name, _)| *name == argument.name)
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        };
+        let arguments = tool.arguments.iter();
+        arguments
+            .filter_map(|argument| is_given(&argument))
+            .collect()
+    };
+    let mut examples = vec![call(&required, &[])];
+    if !optional.is_empty() {
+        examples.push(call(&required, &optional));
+    }
+    examples
+}
+
+/// A value that an argument takes, the most telling one first.
+fn value(argument: &Argument<'_>) -> Option<Value> {
+    let default = argument.default.iter();
+    if !argument.choices.is_empty() {
+        let is_default = |value: &&Value| argument.default.as_ref() == Some(*value);
+        let choices = argument.choices.iter();
+        let others = choices.clone().filter(|choice| !is_default(choice));
+        let mut all = others.chain(choices.filter(is_default));
+        return all.find(|value| argument.allows(value)).cloned();
+    }
+    let candidates: Vec<Value> = match argument.kind {
+        Kind::Boolean => vec![true.into(), false.into()],
+        Kind::Integer | Kind::Number => {
+            let usual = by_name(argument.name, &NUMBERS).unwrap_or(1);
+            let bounds = argument.limits.iter().flat_map(|it| [it.min, it.max]);
+            let bounds = bounds.flatten().filter_map(|bound| match bound {
+                climax_core::scalar::Number::Integer(integer) => Some(integer.into()),
+                climax_core::scalar::Number::Float(float) if argument.kind == Kind::Number => {
+                    Number::from_f64(float).map(Value::from)
+                }
+                climax_core::scalar::Number::Float(float) => {
+                    // The whole numbers beside it.
+                    climax_core::scalar::whole(float.ceil()).map(Value::from)
+                }
+            });
+            let usual = std::iter::once(usual.into());
+            usual.chain(bounds).chain(default.cloned()).collect()
+        }
+        Kind::String => {
+            let by_name = by_name(argument.name, &TEXTS).map(Value::from);
+            let mine = format!("my-{}", argument.name.replace(['_', ' '], "-")).into();
+            let mut candidates: Vec<Value> = default.cloned().collect();
+            candidates.extend(by_name);
+            candidates.push(mine);
+            candidates.extend(TEXTS.map(|(_, text)| text.into()));
+            candidates.extend(["example", "a", "A", "1"].map(Value::from));
+            candidates
+        }
+    };
+    candidates.into_iter().find(|value| argument.allows(value))
+}
+
+/// The entry for the last word of a name that has one: it says what kind of thing it is.
+fn by_name<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
+    let name = name.to_lowercase();
+    let mut words = name.rsplit(|character: char| !character.is_alphanumeric());
+    words.find_map(|word| {
+        let row = table.binary_search_by_key(&word, |(word, _)| word).ok()?;
+        Some(table[row].1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::tests::{argument, tool};
+    use climax_policy::limit::Bounds;
+    use serde_json::json;
+
+    fn texts(tool: &Tool<'_>) -> Vec<String> {
+        let examples = examples(tool).into_iter();
+        examples.map(|it| Value::from(it).to_string()).collect()
+    }
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(TEXTS.is_sorted_by_key(|row| row.0));
+        assert!(NUMBERS.is_sorted_by_key(|row| row.0));
+    }
+
+    #[test]
+    fn values_follow_from_names_types_enums_and_defaults() {
+        let mut format = argument("format", Kind::String);
+        format.choices = vec![json!("text"), json!("xml")];
+        format.default = Some(json!("text"));
+        let mut id = argument("container_id", Kind::String);
+        id.required = true;
+        let container = argument("container", Kind::String);
+        let mut branch = argument("source_branch", Kind::String);
+        branch.default = Some(json!("trunk"));
+        assert_eq!(
+            texts(&tool(vec![format, id, container])),
+            [
+                r#"{"container_id":"1"}"#,
+                r#"{"format":"xml","container_id":"1","container":"my-container"}"#
+            ]
+        );
+        let number = argument("max_lines", Kind::Integer);
+        assert_eq!(
+            texts(&tool(vec![branch, number])),
+            ["{}", r#"{"source_branch":"trunk","max_lines":10}"#]
+        );
+    }
+
+    #[test]
+    fn a_tool_without_arguments_has_one_example_and_a_directory_is_no_reason_for_another() {
+        let mut directory = argument("cwd", Kind::String);
+        directory.place = Place::Directory;
+        assert_eq!(texts(&tool(vec![])), ["{}"]);
+        assert_eq!(texts(&tool(vec![directory])), ["{}"]);
+    }
+
+    #[test]
+    fn a_value_is_one_that_policies_allow_or_there_is_none() {
+        let limit = |pattern, min, max| Bounds {
+            pattern,
+            automaton: &[],
+            min,
+            max,
+        };
+        let integer = climax_core::scalar::Number::Integer;
+        let mut count = argument("count", Kind::Integer);
+        count.required = true;
+        count.limits = vec![limit("", Some(integer(20)), Some(integer(30)))];
+        let mut branch = argument("branch", Kind::String);
+        branch.limits = vec![limit("HEAD|x+", None, None)];
+        let with_both = tool(vec![count, branch]);
+        assert_eq!(
+            texts(&with_both),
+            [r#"{"count":20}"#, r#"{"count":20,"branch":"HEAD"}"#]
+        );
+        let mut odd = argument("odd", Kind::String);
+        odd.limits = vec![limit("qqq+", None, None)];
+        assert_eq!(texts(&tool(vec![odd])), ["{}"]);
+        let mut odd = argument("odd", Kind::String);
+        odd.limits = vec![limit("qqq+", None, None)];
+        odd.required = true;
+        assert_eq!(texts(&tool(vec![odd])), [""; 0]);
+    }
+}

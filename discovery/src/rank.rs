@@ -1,0 +1,461 @@
+//! Query -> the tools that fit it best.
+
+use crate::index::{MOST, SHIFT, rarity};
+use crate::tokens::{Tokeniser, words};
+use crate::trigrams::{self, dice, distance, is_plain};
+
+/// How words of a query are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// As they are, and as they were meant if nobody knows them.
+    Keyword,
+    /// Words that are written alike count too.
+    Hybrid,
+    /// Even more of them.
+    Semantic,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Semantic, Self::Hybrid, Self::Keyword];
+
+    /// How it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+        }
+    }
+
+    /// How alike words must be, how much they count, and how many of them.
+    fn alike(self) -> Option<(f64, f64, usize)> {
+        match self {
+            Self::Keyword => None,
+            Self::Hybrid => Some((0.55, 0.4, 5)),
+            Self::Semantic => Some((0.5, 0.7, 8)),
+        }
+    }
+}
+
+/// What is in quotes within a query is rather a value than what to do.
+const QUOTED: f64 = 0.4;
+/// More than this is no quotation.
+const LONGEST_QUOTATION: usize = 60;
+/// How much a word counts that nobody knows and that is one letter off, if it is long and if it is short,
+/// and two letters off.
+const ONE_OFF: f64 = 0.7;
+const ONE_OFF_SHORT: f64 = 0.3;
+const TWO_OFF: f64 = 0.35;
+/// How many words such a word may have been meant to be.
+const MOST_MEANT: usize = 3;
+/// How much more a tool counts whose names are all in the query.
+const NAMED: f64 = 0.1;
+/// How many hits are kept sorted while more are found.
+const FEW: usize = 64;
+/// The parts of a weight.
+const PARTS: f64 = 256.0;
+
+/// An index, baked or not.
+#[derive(Clone, Copy)]
+pub struct View<'i> {
+    /// See [`crate::index::Index`].
+    pub terms: &'i str,
+    /// See [`crate::index::Index`].
+    pub rows: &'i [[u8; 8]],
+    /// See [`crate::index::Index`].
+    pub postings: &'i [[u8; 4]],
+    /// See [`crate::index::Index`].
+    pub notes: &'i [[u8; 2]],
+    /// See [`crate::index::Index`].
+    pub trigrams: trigrams::View<'i>,
+    /// See [`crate::index::Index`].
+    pub rarest: u32,
+    /// How many tools there are.
+    pub tools: usize,
+}
+
+/// How a word of a query came to its term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It is the word's own.
+    Known,
+    /// Nobody knows the word, and this may have been meant.
+    Meant,
+    /// It is written alike.
+    Alike,
+}
+
+/// A term that tools are looked up by.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The word of the query.
+    pub word: String,
+    /// The term's row.
+    pub row: usize,
+    /// How much it counts.
+    weight: f64,
+    /// How the word came to it.
+    pub way: Way,
+}
+
+/// A tool that was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Hit {
+    /// Its number.
+    pub tool: u32,
+    /// How well it fits, as compared with other tools.
+    pub points: f64,
+}
+
+/// What came of a query.
+pub struct Ranked {
+    /// The best, the best first; in their order if they are as good.
+    pub best: Vec<Hit>,
+    /// How many fit at all.
+    pub total: usize,
+    /// What was looked up.
+    pub asked: Vec<Asked>,
+    /// Words that nobody knows, also not otherwise written.
+    pub unknown: Vec<String>,
+    /// Tools all of whose name is in the query.
+    pub named: Vec<u32>,
+    /// The points of a tool that would fit in every way.
+    possible: f64,
+}
+
+impl<'i> View<'i> {
+    /// Ranks the tools that are offered.
+    #[must_use]
+    pub fn rank(
+        &self,
+        query: &str,
+        mode: Mode,
+        limit: usize,
+        offered: impl Fn(u32) -> bool,
+    ) -> Ranked {
+        let mut ranked = Ranked {
+            best: Vec::new(),
+            total: 0,
+            asked: Vec::new(),
+            unknown: Vec::new(),
+            named: Vec::new(),
+            possible: 0.0,
+        };
+        self.ask(query, mode, &mut ranked);
+        // Points by what tools have, and how much of their names that makes up.
+        let mut scores: Vec<[u32; 2]> = vec![[0; 2]; self.tools];
+        for asked in &ranked.asked {
+            let weight = whole(asked.weight * PARTS);
+            for (tool, impact, [_, share]) in self.postings(asked.row) {
+                if let Some([points, named]) = scores.get_mut(tool as usize) {
+                    *points += weight * impact;
+                    *named += weight * u32::from(share);
+                }
+            }
+        }
+        let unit = NAMED * 2.0 / (MOST * PARTS);
+        for (tool, [points, named]) in (0..).zip(scores) {
+            if points == 0 || !offered(tool) {
+                continue;
+            }
+            ranked.total += 1;
+            // A name makes up half of a share.
+            if f64::from(named) >= 0.49 * MOST * PARTS {
+                ranked.named.push(tool);
+            }
+            let points = f64::from(points) * (1.0 + unit * f64::from(named)) / PARTS;
+            ranked.insert(Hit { tool, points }, limit);
+        }
+        if limit > FEW {
+            ranked
+                .best
+                .sort_by(|one, other| other.points.total_cmp(&one.points));
+            ranked.best.truncate(limit);
+        }
+        ranked
+    }
+
+    /// The terms of a query.
+    fn ask(&self, query: &str, mode: Mode, ranked: &mut Ranked) {
+        let tokeniser = Tokeniser::default();
+        let mut terms: Vec<(String, String, f64)> = Vec::new();
+        for (text, weight) in quotations(query) {
+            words(text, |word| {
+                let Some(term) = tokeniser.term(word) else {
+                    return;
+                };
+                match terms.iter_mut().find(|(_, known, _)| *known == term) {
+                    Some(known) => known.2 = known.2.max(weight),
+                    None => terms.push((word.to_owned(), term.into_owned(), weight)),
+                }
+            });
+        }
+        let mut counts = Vec::new();
+        for (word, term, weight) in terms {
+            let row = self.find(&term);
+            let before = ranked.asked.len();
+            match row {
+                Some(row) => {
+                    let impacts = self.postings(row).map(|(_, impact, _)| impact);
+                    ranked.possible += weight * f64::from(impacts.max().unwrap_or(0));
+                    ranked.ask(&word, row, weight, Way::Known);
+                }
+                None => ranked.possible += weight * f64::from(self.rarest),
+            }
+            let alike = mode.alike();
+            if (row.is_none() || alike.is_some()) && is_plain(&term) {
+                counts.resize(self.rows.len(), 0);
+                let neighbours = self.neighbours(&term, &mut counts);
+                if row.is_none() {
+                    self.ask_meant(&word, &term, weight, &neighbours, ranked);
+                }
+                if let Some(alike) = alike {
+                    self.ask_alike(&word, &term, row, weight, &neighbours, alike, ranked);
+                }
+            }
+            if ranked.asked.len() == before && row.is_none() {
+                ranked.unknown.push(word);
+            }
+        }
+    }
+
+    /// Terms that have a trigram in common with one, or begin with the same letter: their rows, and how
+    /// many trigrams.
+    fn neighbours(&self, term: &str, counts: &mut [u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        self.trigrams
+            .alike(term, counts, |row, common| found.push((row, common)));
+        found
+    }
+
+    /// Terms that a word may have been meant to be which nobody knows.
+    fn ask_meant(
+        &self,
+        word: &str,
+        term: &str,
+        weight: f64,
+        neighbours: &[(usize, usize)],
+        ranked: &mut Ranked,
+    ) {
+        let most = if term.len() >= 8 { 2 } else { 1 };
+        // A word of few letters, two of them swapped, has no trigram left.
+        let first = &term[..1];
+        let same_letter = self.position(first)..self.position(&format!("{first}{}", char::MAX));
+        let rows = neighbours.iter().map(|(row, _)| *row);
+        let mut meant: Vec<_> = rows
+            .chain(same_letter)
+            .filter_map(|row| {
+                let other = self.term(row);
+                let is_plain = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
+                let distance = distance(term, other, most).filter(|_| is_plain)?;
+                let having = self.postings(row).len();
+                Some((
+                    distance,
+                    !other.starts_with(first),
+                    usize::MAX - having,
+                    row,
+                ))
+            })
+            .collect();
+        meant.sort_unstable();
+        meant.dedup();
+        let nearest = meant.first().map_or(0, |meant| meant.0);
+        let meant = meant.iter().filter(|meant| meant.0 == nearest);
+        for (distance, _, _, row) in meant.take(MOST_MEANT) {
+            let factor = match (distance, term.len()) {
+                (..=1, 6..) => ONE_OFF,
+                (..=1, _) => ONE_OFF_SHORT,
+                _ => TWO_OFF,
+            };
+            ranked.ask(word, *row, weight * factor, Way::Meant);
+        }
+    }
+
+    /// Terms that are written like one.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are what is known of one word"
+    )]
+    fn ask_alike(
+        &self,
+        word: &str,
+        term: &str,
+        row: Option<usize>,
+        weight: f64,
+        neighbours: &[(usize, usize)],
+        (least, factor, most): (f64, f64, usize),
+        ranked: &mut Ranked,
+    ) {
+        let others = neighbours.iter().filter(|(other, _)| Some(*other) != row);
+        let mut alike: Vec<(f64, usize)> = others
+            .map(|(other, common)| (dice(term, self.term(*other), *common), *other))
+            .filter(|(dice, _)| *dice >= least)
+            .collect();
+        alike.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        for (dice, other) in alike.into_iter().take(most) {
+            let mut weight = weight * factor * dice * dice;
+            if let Some(row) = row {
+                let rarities = [row, other].map(|row| rarity(self.tools, self.postings(row).len()));
+                weight *= (rarities[0] / rarities[1]).min(1.0);
+            }
+            ranked.ask(word, other, weight, Way::Alike);
+        }
+    }
+
+    /// The row of a term.
+    fn find(&self, term: &str) -> Option<usize> {
+        let at = self.position(term);
+        (at + 1 < self.rows.len() && self.term(at) == term).then_some(at)
+    }
+
+    /// The first row whose term is not before a text.
+    fn position(&self, text: &str) -> usize {
+        let (mut start, mut end) = (0, self.rows.len().saturating_sub(1));
+        while start < end {
+            let middle = usize::midpoint(start, end);
+            if self.term(middle) < text {
+                start = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        start
+    }
+
+    /// The term of a row.
+    #[must_use]
+    pub fn term(&self, row: usize) -> &'i str {
+        let start = |row: usize| half(self.rows.get(row), 0);
+        self.terms
+            .get(start(row)..start(row + 1))
+            .unwrap_or_default()
+    }
+
+    /// The tools that have a row's term, what it tells about them, and notes about it.
+    fn postings(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, u32, [u8; 2])> {
+        let range = half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4);
+        let postings = self.postings.get(range.clone()).unwrap_or_default();
+        let notes = self.notes.get(range).unwrap_or_default();
+        postings.iter().zip(notes).map(|(posting, notes)| {
+            let posting = u32::from_le_bytes(*posting);
+            (posting >> SHIFT, posting & ((1 << SHIFT) - 1), *notes)
+        })
+    }
+
+    /// In which fields a tool has a row's term: marks of [`crate::index::Field`]s, or nothing.
+    #[must_use]
+    pub fn marks(&self, row: usize, tool: u32) -> u8 {
+        let range = half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4);
+        let postings = self.postings.get(range.clone()).unwrap_or_default();
+        let at = postings.binary_search_by_key(&tool, |it| u32::from_le_bytes(*it) >> SHIFT);
+        let notes = at.ok().and_then(|at| self.notes.get(range.start + at));
+        notes.map_or(0, |[marks, _]| *marks)
+    }
+}
+
+fn half(row: Option<&[u8; 8]>, at: usize) -> usize {
+    let bytes = row.and_then(|row| row[at..].first_chunk());
+    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+}
+
+impl Ranked {
+    /// Adds a hit where it belongs, if it is among the best. Where many are wanted, they are sorted in the
+    /// end.
+    fn insert(&mut self, hit: Hit, limit: usize) {
+        if limit > FEW {
+            self.best.push(hit);
+            return;
+        }
+        let at = self
+            .best
+            .partition_point(|other| other.points >= hit.points);
+        if at < limit {
+            self.best.truncate(limit - 1);
+            self.best.insert(at, hit);
+        }
+    }
+
+    /// A term that two words come to counts as much as for the one for which it counts more.
+    fn ask(&mut self, word: &str, row: usize, weight: f64, way: Way) {
+        match self.asked.iter_mut().find(|asked| asked.row == row) {
+            Some(asked) if asked.weight >= weight => {}
+            Some(asked) => {
+                asked.weight = weight;
+            }
+            None => self.asked.push(Asked {
+                word: word.to_owned(),
+                row,
+                weight,
+                way,
+            }),
+        }
+    }
+
+    /// How sure it is that a hit is what was looked for, from 0 to 1: by how much of what was asked for it
+    /// has, and by how far it is before the next one, or behind the first.
+    #[must_use]
+    pub fn score(&self, hit: &Hit) -> f64 {
+        let mut others = self.best.iter().filter(|other| other.tool != hit.tool);
+        let other = others.next().map_or(0.0, |other| other.points);
+        if hit.points <= 0.0 {
+            return 0.0;
+        }
+        let told = hit.points / MOST;
+        let of_possible = (hit.points / self.possible).min(1.0);
+        let margin = hit.points / (hit.points + other);
+        let square = margin * margin;
+        let odds = 100.0 * told * (told * of_possible).sqrt() * square * square * square * square;
+        odds / (1.0 + odds)
+    }
+}
+
+/// The parts of a query, and how much their words count.
+fn quotations(query: &str) -> Vec<(&str, f64)> {
+    let mut parts = Vec::new();
+    let mut rest = query;
+    let mut from = 0;
+    let is_border = |character: Option<char>| !character.is_some_and(is_word);
+    while let Some(start) = rest[from..].find(['"', '\'', '`']).map(|at| from + at) {
+        let sign = &rest[start..=start];
+        let inside = &rest[start + 1..];
+        let before = rest[..start].chars().next_back();
+        let closing = inside.match_indices(sign).map(|(at, _)| at).find(|at| {
+            let quotation = &inside[..*at];
+            let is_tight = !quotation.is_empty()
+                && !quotation.starts_with(char::is_whitespace)
+                && !quotation.ends_with(char::is_whitespace);
+            is_tight && is_border(inside[at + 1..].chars().next())
+        });
+        let closing = closing
+            .filter(|at| is_border(before) && inside[..*at].chars().count() <= LONGEST_QUOTATION);
+        let Some(length) = closing else {
+            from = start + 1;
+            continue;
+        };
+        // A query that is one quotation means what it says.
+        if start == 0 && rest.len() == query.len() && inside.len() == length + 1 {
+            break;
+        }
+        parts.push((&rest[..start], 1.0));
+        parts.push((&inside[..length], QUOTED));
+        rest = &inside[length + 1..];
+        from = 0;
+    }
+    parts.push((rest, 1.0));
+    parts
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast saturates"
+)]
+fn whole(number: f64) -> u32 {
+    number.round() as u32
+}

@@ -1,0 +1,137 @@
+//! Tells where a tool's program comes from, by the command that starts it.
+
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolType {
+    /// A base command of the operating system.
+    System,
+    /// A program of the team's own: it is named by its path, or it is a script.
+    Custom,
+    /// Anything else that was installed.
+    ThirdParty,
+}
+
+impl ToolType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::System, Self::Custom, Self::ThirdParty];
+
+    /// How it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Custom => "custom",
+            Self::ThirdParty => "third_party",
+        }
+    }
+}
+
+/// The programs that POSIX asks for and that base systems of Linux and macOS have besides, sorted.
+const SYSTEM: &str = "\
+    [ apropos apt apt-cache apt-get apt-mark ar at awk base64 basename bash batch bc blkid bzip2 cal cat chgrp chmod chown chroot \
+    cksum cmp column comm cp crontab csplit cut dash date dd defaults df diff dig dirname diskutil dmesg dnf \
+    dpkg dpkg-query du echo ed egrep env ex expand expr factor false fdisk fgrep file find findmnt fmt fold free fsck \
+    fuser getconf getent getopts gpasswd grep groupadd groupdel groups gunzip gzip halt head hexdump host hostname \
+    hostnamectl iconv id ifconfig install ionice ip ipcs iptables join journalctl kill killall launchctl ldd ln locale \
+    localectl locate logger loginctl logname logrotate look losetup ls lsattr lsblk lscpu lsmod lsof lspci lsusb mail man md5sum \
+    mesg mkdir mkfifo mkfs mknod mktemp modinfo modprobe more mount mountpoint mv nc netstat networksetup nice nl nohup nproc \
+    nslookup od open passwd paste patch pathchk pax pgrep ping pkill plutil pmap poweroff pr printenv printf ps pwd \
+    readlink realpath reboot renice rev rm rmdir route rpm rsync scp screencapture script sed seq service sh sha1sum sha256sum \
+    sha512sum shasum shred shuf shutdown sleep sort split ss ssh stat strings stty su sudo sum sw_vers swapoff swapon \
+    sync sysctl systemctl systemd-analyze tac tail tar tee test time timedatectl timeout top touch tput tr traceroute \
+    true truncate tsort tty ulimit umask umount uname unexpand uniq unlink unxz unzip uptime useradd userdel usermod \
+    users uudecode uuencode vi vmstat w wait wall watch wc whereis which who whoami write xargs xxd xz yes yum zcat zip zsh";
+
+/// Programs that run a script which is named after them.
+const INTERPRETERS: [&str; 12] = [
+    "bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh",
+];
+
+/// Endings of scripts.
+const SCRIPTS: [&str; 12] = [
+    ".bash", ".js", ".lua", ".mjs", ".php", ".pl", ".ps1", ".py", ".rb", ".sh", ".ts", ".zsh",
+];
+
+/// Where base systems have their programs.
+const SYSTEM_FOLDERS: [&str; 4] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"];
+
+/// The type of a tool, by the base command of its CLI and its own words. What `env` and `sudo` start
+/// counts, not they.
+#[must_use]
+pub fn tool_type(base: &str, command: &str) -> ToolType {
+    let mut words = base.split_whitespace().chain(command.split_whitespace());
+    let mut program = words.next().unwrap_or_default();
+    while matches!(in_system_folder(program), "env" | "sudo") {
+        let is_setting = |word: &&str| word.starts_with('-') || word.contains('=');
+        match words.by_ref().find(|word| !is_setting(word)) {
+            Some(word) => program = word,
+            None => break,
+        }
+    }
+    let program = in_system_folder(program);
+    if is_own(program) {
+        return ToolType::Custom;
+    }
+    if INTERPRETERS.contains(&program) {
+        // `-c` has a script right behind it.
+        let script = words.find(|word| !word.starts_with('-') || *word == "-c");
+        if script.is_some_and(|word| word == "-c" || is_own(word)) {
+            return ToolType::Custom;
+        }
+    }
+    if SYSTEM.split_whitespace().any(|name| name == program) {
+        ToolType::System
+    } else {
+        ToolType::ThirdParty
+    }
+}
+
+/// A program without the folder, if that is one of the system's.
+fn in_system_folder(program: &str) -> &str {
+    let folder = SYSTEM_FOLDERS
+        .iter()
+        .find(|folder| program.starts_with(*folder));
+    folder.map_or(program, |folder| &program[folder.len()..])
+}
+
+fn is_own(word: &str) -> bool {
+    word.contains(['/', '~', '$']) || SCRIPTS.iter().any(|ending| word.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_that_is_started_tells_the_type() {
+        for (base, command, expected) in [
+            ("git", "log", ToolType::ThirdParty),
+            ("ls", "-la", ToolType::System),
+            ("/usr/bin/ls", "", ToolType::System),
+            ("env", "LC_ALL=C ls -l", ToolType::System),
+            ("/usr/bin/env -i", "A=b kubectl get", ToolType::ThirdParty),
+            ("sudo env", "systemctl stop", ToolType::System),
+            ("env", "", ToolType::System),
+            ("~/bin/deploy", "", ToolType::Custom),
+            ("./tool", "", ToolType::Custom),
+            ("$TOOLS/tool", "", ToolType::Custom),
+            ("deploy.sh", "now", ToolType::Custom),
+            ("python3 -u", "tools/report.py", ToolType::Custom),
+            ("python3 -m", "http.server", ToolType::ThirdParty),
+            ("bash", "-c true", ToolType::Custom),
+            ("bash", "--version", ToolType::System),
+            ("/opt/vendor/bin/x", "", ToolType::Custom),
+        ] {
+            assert_eq!(tool_type(base, command), expected, "{base} {command}");
+        }
+    }
+
+    #[test]
+    fn the_programs_of_the_system_are_sorted_and_there_once() {
+        let programs: Vec<&str> = SYSTEM.split_whitespace().collect();
+        let mut sorted = programs.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(programs, sorted);
+    }
+}

@@ -1,0 +1,213 @@
+//! `get_tool_details`: all about a tool, or about several.
+
+use climax_discovery::rank::Mode;
+use climax_discovery::tables::Record;
+use serde_json::{Map, Value, json};
+
+use super::json::Json;
+use super::request::{RESULTS, Request};
+use super::result::{Parts, push_examples, push_tool};
+use super::{Answered, finish, push_error, refuse};
+use crate::catalog::Tool;
+use crate::search::ranked::find;
+use crate::selection::Selection;
+
+/// The tool's name.
+pub(super) const NAME: &str = "get_tool_details";
+
+/// How many names are told in place of one that there is not.
+const NEAREST: usize = 3;
+/// How many examples are told.
+const EXAMPLES: usize = 2;
+
+/// The sections of an answer: their names, and what is said about a tool in them.
+const SECTIONS: [(&str, Push); 4] = [
+    ("schema", push_schema),
+    ("examples", push_usage_examples),
+    ("relationships", push_relationships),
+    ("usage_guidance", push_guidance),
+];
+
+/// Adds a section.
+type Push = fn(&mut Json, &Selection, &Known<'_>);
+
+/// A tool, and what follows for it.
+struct Known<'k> {
+    number: u32,
+    tool: &'k Tool,
+    record: Record<'k>,
+}
+
+pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> Answered {
+    let is_list = arguments.get("tool_id").is_some_and(Value::is_array);
+    let mut request = Request::new(arguments);
+    let ids = request.names("tool_id");
+    let sections = SECTIONS.map(|(name, _)| request.flag(&format!("include_{name}")));
+    if ids.is_empty() && request.problems.is_empty() {
+        request.problems.push("tool_id cannot be empty".to_owned());
+        request
+            .suggestions
+            .push("Find one with search_mcp_tools".to_owned());
+    }
+    if ids.len() > *RESULTS.end() {
+        let most = RESULTS.end();
+        request
+            .problems
+            .push(format!("tool_id may name at most {most} tools at once"));
+    }
+    let about = ids.join(", ");
+    if !request.problems.is_empty() {
+        return refuse(NAME, &request, Some(&about));
+    }
+    let mut json = Json::default();
+    let mut results = 0;
+    if is_list {
+        json.open('[');
+    }
+    for id in &ids {
+        results += usize::from(push_details(&mut json, selection, id, sections));
+    }
+    if is_list {
+        json.close(']');
+    }
+    Answered {
+        json: json.0,
+        is_error: results == 0,
+        about,
+        results,
+    }
+}
+
+/// Returns whether there is such a tool.
+fn push_details(
+    json: &mut Json,
+    selection: &Selection,
+    id: &str,
+    sections: [bool; SECTIONS.len()],
+) -> bool {
+    let records = selection.discovery().records();
+    let found = selection.find(id.trim());
+    let known = found.and_then(|(number, tool)| {
+        let record = records.record(number)?;
+        Some(Known {
+            number,
+            tool,
+            record,
+        })
+    });
+    let Some(known) = known else {
+        push_unknown(json, selection, id);
+        return false;
+    };
+    json.open('{');
+    json.key("tool_id");
+    json.plain(selection.text(known.tool.name));
+    json.key("tool_details");
+    json.open('{');
+    let parts = Parts {
+        schema: false,
+        examples: 0,
+    };
+    push_tool(
+        json,
+        selection,
+        (known.number, known.tool),
+        &known.record,
+        parts,
+    );
+    json.close('}');
+    json.key("included_sections");
+    json.open('{');
+    for ((name, _), is_included) in SECTIONS.iter().zip(sections) {
+        json.raw_field(name, if is_included { "true" } else { "false" });
+    }
+    json.close('}');
+    for ((_, push), is_included) in SECTIONS.iter().zip(sections) {
+        if is_included {
+            push(json, selection, &known);
+        }
+    }
+    finish(json);
+    true
+}
+
+fn push_schema(json: &mut Json, selection: &Selection, known: &Known<'_>) {
+    json.raw_field("parameter_schema", selection.text(known.tool.schema));
+}
+
+fn push_usage_examples(json: &mut Json, selection: &Selection, known: &Known<'_>) {
+    json.key("usage_examples");
+    push_examples(
+        json,
+        selection,
+        (known.number, known.tool),
+        &known.record,
+        EXAMPLES,
+    );
+}
+
+fn push_relationships(json: &mut Json, selection: &Selection, known: &Known<'_>) {
+    let record = &known.record;
+    json.key("relationships");
+    json.open('{');
+    push_tools(json, selection, "alternatives", record.alternatives());
+    push_tools(json, selection, "complementary", record.complementary());
+    push_tools(json, selection, "prerequisites", record.prerequisites());
+    json.close('}');
+}
+
+fn push_guidance(json: &mut Json, _: &Selection, known: &Known<'_>) {
+    json.key("usage_guidance");
+    json.open('{');
+    push_sentences(json, "best_practices", known.record.best_practices());
+    push_sentences(json, "common_pitfalls", known.record.common_pitfalls());
+    json.close('}');
+}
+
+/// The names of tools, of those that are offered.
+fn push_tools(json: &mut Json, selection: &Selection, key: &str, tools: impl Iterator<Item = u32>) {
+    json.key(key);
+    json.open('[');
+    for number in tools {
+        let tool = selection.catalog.tools.get(number as usize);
+        let name = tool.map_or("", |tool| selection.text(tool.name));
+        if selection.find(name).is_some() {
+            json.plain(name);
+        }
+    }
+    json.close(']');
+}
+
+fn push_sentences<'t>(json: &mut Json, key: &str, sentences: impl Iterator<Item = &'t str>) {
+    json.key(key);
+    json.open('[');
+    for sentence in sentences {
+        json.raw(sentence);
+    }
+    json.close(']');
+}
+
+fn push_unknown(json: &mut Json, selection: &Selection, id: &str) {
+    let nearest = find(selection, id, Mode::Hybrid, NEAREST, |tool| {
+        let tool = selection.catalog.tools.get(tool as usize);
+        tool.is_some_and(|tool| selection.find(selection.text(tool.name)).is_some())
+    });
+    let mut suggestions: Vec<String> = nearest
+        .best
+        .iter()
+        .map(|it| {
+            let details = json!({"tool_id": selection.text(it.tool.name)});
+            format!("{NAME} {details}")
+        })
+        .collect();
+    if suggestions.is_empty() {
+        suggestions.push("Find one with search_mcp_tools".to_owned());
+    }
+    push_error(
+        json,
+        NAME,
+        &format!("Tool '{id}' not found"),
+        Some(id),
+        &suggestions,
+    );
+}

@@ -1,0 +1,154 @@
+//! Reads the arguments of the discovery suite. Everything that is wrong is told at once.
+
+use std::ops::RangeInclusive;
+
+use climax_core::scalar;
+use climax_core::words::fold;
+use climax_input::fields::closest;
+use serde_json::{Map, Value};
+
+/// How many results there may be, and how many there are if nothing is said.
+pub(super) const RESULTS: RangeInclusive<usize> = 1..=50;
+pub(super) const USUAL_RESULTS: usize = 10;
+/// How many characters a query may have.
+const LONGEST: usize = 1000;
+
+/// The arguments of a request while they are read.
+pub(super) struct Request {
+    arguments: Map<String, Value>,
+    /// What is wrong with them.
+    pub(super) problems: Vec<String>,
+    /// What could be done about it.
+    pub(super) suggestions: Vec<String>,
+}
+
+impl Request {
+    pub(super) fn new(arguments: Map<String, Value>) -> Self {
+        Self {
+            arguments,
+            problems: Vec::new(),
+            suggestions: Vec::new(),
+        }
+    }
+
+    /// An argument that is there; `null` is not.
+    pub(super) fn value(&mut self, name: &str) -> Option<Value> {
+        self.arguments.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// Puts an argument back.
+    pub(super) fn put(&mut self, name: &str, value: Value) {
+        self.arguments.insert(name.to_owned(), value);
+    }
+
+    /// What is looked for, which must be there. `what` is how messages call it.
+    pub(super) fn query(&mut self, name: &str, what: &str) -> String {
+        let text = match self.value(name) {
+            None => String::new(),
+            Some(Value::String(text)) => text,
+            Some(other) => {
+                self.problems
+                    .push(format!("{what} must be text, not {other}"));
+                return String::new();
+            }
+        };
+        if text.trim().is_empty() {
+            self.problems.push(format!("{what} cannot be empty"));
+            self.suggestions.push(
+                "Say in a few words what is to be done, for example what a tool reads or changes"
+                    .to_owned(),
+            );
+        } else if text.chars().count() > LONGEST {
+            self.problems
+                .push(format!("{what} too long (max {LONGEST} characters)"));
+            self.suggestions
+                .push("Say in one sentence what is to be done".to_owned());
+        }
+        // Text may have lines.
+        let is_odd = |it: char| it.is_control() && !matches!(it, '\n' | '\r' | '\t');
+        if text.contains(is_odd) {
+            self.problems
+                .push(format!("{what} contains control characters"));
+            self.suggestions
+                .push("Leave control characters out".to_owned());
+        }
+        text.trim().to_owned()
+    }
+
+    /// One of some words, if it is given. Case makes no difference.
+    pub(super) fn choice(&mut self, name: &str, options: &[&str]) -> Option<String> {
+        let value = self.value(name)?;
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let wanted = fold(&text);
+        let mut known = options.iter().filter(|option| fold(option) == wanted);
+        if let Some(option) = known.next() {
+            return Some((*option).to_owned());
+        }
+        let all = options.join(", ");
+        self.problems
+            .push(format!("Invalid {name} '{text}'. Valid options: {all}"));
+        if let Some(near) = closest(&wanted, options) {
+            self.suggestions
+                .push(format!("Did you mean {name} '{near}'?"));
+        }
+        None
+    }
+
+    /// How many results at most.
+    pub(super) fn max_results(&mut self) -> usize {
+        let Some(value) = self.value("max_results") else {
+            return USUAL_RESULTS;
+        };
+        let integer = match &value {
+            Value::String(text) => scalar::integer(text),
+            Value::Number(number) => number
+                .as_i64()
+                .or_else(|| number.as_f64().and_then(scalar::whole)),
+            _ => None,
+        };
+        let count = integer.and_then(|integer| usize::try_from(integer).ok());
+        count
+            .filter(|count| RESULTS.contains(count))
+            .unwrap_or_else(|| {
+                self.problems
+                    .push("max_results must be between 1 and 50".to_owned());
+                USUAL_RESULTS
+            })
+    }
+
+    /// Whether something is wanted. It is unless it is said.
+    pub(super) fn flag(&mut self, name: &str) -> bool {
+        let value = self.value(name);
+        let flag = match &value {
+            None => Some(true),
+            Some(Value::Bool(flag)) => Some(*flag),
+            Some(Value::String(text)) => scalar::boolean(text),
+            Some(_) => None,
+        };
+        flag.unwrap_or_else(|| {
+            self.problems.push(format!("{name} must be true or false"));
+            true
+        })
+    }
+
+    /// Names, as a list, or one by itself.
+    pub(super) fn names(&mut self, name: &str) -> Vec<String> {
+        let values = match self.value(name) {
+            None => return Vec::new(),
+            Some(Value::Array(values)) => values,
+            Some(other) => vec![other],
+        };
+        let mut names = Vec::new();
+        for value in values {
+            match value {
+                Value::String(text) if !text.trim().is_empty() => names.push(text),
+                other => self
+                    .problems
+                    .push(format!("{name} must be names, not {other}")),
+            }
+        }
+        names
+    }
+}

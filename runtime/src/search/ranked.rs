@@ -1,0 +1,126 @@
+//! Query in words -> the tools that fit it best, and how sure that is.
+
+use climax_discovery::rank::{Hit, Mode, Ranked};
+use climax_discovery::tokens::key;
+
+use crate::catalog::Tool;
+use crate::selection::Selection;
+
+/// What was found.
+pub(crate) struct Found {
+    /// The best, the best first.
+    pub(crate) best: Vec<Match>,
+    /// How many fit at all.
+    pub(crate) total: usize,
+    /// How the query was understood.
+    pub(crate) ranked: Ranked,
+}
+
+/// A tool that fits.
+pub(crate) struct Match {
+    pub(crate) number: u32,
+    pub(crate) tool: &'static Tool,
+    /// How sure it is that this is what was looked for, from 0 to 1.
+    pub(crate) score: f64,
+    /// Whether the query is its name.
+    pub(crate) is_named: bool,
+}
+
+/// How sure it is that a tool is what was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+impl Confidence {
+    pub(crate) const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// Where levels end was chosen such that they say something: docs/discovery.md has the figures.
+    pub(crate) fn of(score: f64) -> Self {
+        match score {
+            0.6.. => Self::High,
+            0.2.. => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// Finds the tools that fit a query, among those that are offered.
+pub(crate) fn find(
+    selection: &Selection,
+    query: &str,
+    mode: Mode,
+    limit: usize,
+    offered: impl Fn(u32) -> bool,
+) -> Found {
+    let tools = selection.catalog.tools;
+    let ranking = selection.discovery().ranking(tools.len());
+    // How far the first is before the second says how sure it is.
+    let ranked = ranking.rank(query, mode, limit.max(2), &offered);
+    let named = named(selection, query, &ranked, &offered);
+    let mut total = ranked.total;
+    let mut best = Vec::new();
+    for number in &named {
+        let hit = Hit {
+            tool: *number,
+            points: 0.0,
+        };
+        best.extend(found(tools, &hit, 1.0, true));
+        // A name may have no word that is looked up.
+        let is_counted = ranked.named.contains(number);
+        total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
+    }
+    let others = ranked.best.iter().filter(|hit| !named.contains(&hit.tool));
+    best.extend(others.filter_map(|hit| found(tools, hit, ranked.score(hit), false)));
+    best.truncate(limit);
+    Found {
+        best,
+        total,
+        ranked,
+    }
+}
+
+fn found(tools: &'static [Tool], hit: &Hit, score: f64, is_named: bool) -> Option<Match> {
+    Some(Match {
+        number: hit.tool,
+        tool: tools.get(hit.tool as usize)?,
+        score,
+        is_named,
+    })
+}
+
+/// The tools whose name is the query, however its words are joined.
+fn named(
+    selection: &Selection,
+    query: &str,
+    ranked: &Ranked,
+    offered: impl Fn(u32) -> bool,
+) -> Vec<u32> {
+    let wanted = key(query);
+    let small = query.trim().to_lowercase();
+    let spellings = [query.trim(), &small, &wanted];
+    let found = spellings.iter().filter_map(|name| selection.find(name));
+    let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
+    let is_wanted = |number: &&u32| {
+        let tool = selection.catalog.tools.get(**number as usize);
+        tool.is_some_and(|tool| key(selection.text(tool.name)) == wanted)
+    };
+    named.extend(ranked.named.iter().filter(is_wanted));
+    let mut seen = Vec::new();
+    named.retain(|number| {
+        let is_new = !seen.contains(number) && offered(*number);
+        seen.push(*number);
+        is_new
+    });
+    named
+}
