@@ -26,8 +26,11 @@ pub fn rust_source(catalog: &Catalog) -> String {
     let layout = layout(catalog);
     let is_read = layout.tools.len() <= FORMATTED_TOOLS;
     let mut source = String::from("#[allow(warnings, clippy::all, clippy::pedantic)] mod baked { ");
-    push_code(&mut source, catalog, &layout);
-    push_tables(&mut source, &layout, &derive(&facts(catalog)), is_read);
+    let derived = parallel::both(
+        || derive(&facts(catalog)),
+        || push_code(&mut source, catalog, &layout),
+    );
+    push_tables(&mut source, &layout, &derived, is_read);
     source += "} pub(crate) use baked::CATALOG;";
     if is_read {
         let file = syn::parse_file(&source).expect("the emitter writes valid Rust");

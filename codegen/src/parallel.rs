@@ -30,6 +30,15 @@ pub(crate) fn map<I: Sync, O: Send>(items: &[I], work: impl Fn(usize, &I) -> O +
     })
 }
 
+/// Does two things at once, and returns what came of the first.
+pub(crate) fn both<O: Send>(first: impl FnOnce() -> O + Send, second: impl FnOnce()) -> O {
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        second();
+        first.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

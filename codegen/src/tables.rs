@@ -36,13 +36,13 @@ pub(crate) fn push_tables(source: &mut String, layout: &Layout, derived: &Derive
     let limits = layout.limits.iter().map(LimitRow::to_string);
     let kind = format!("[Limit; {}]", layout.limits.len());
     push("LIMITS", &kind, &list(limits));
-    let automata = Literal::byte_string(&layout.automata);
+    let automata = bytes(&layout.automata);
     push("AUTOMATA", "&[u8]", &automata);
     push("TEXT", "&str", &text(&layout.text));
     push("HAYSTACK", "&str", &text(&layout.haystack));
     push("WORDS", "&str", &literal(&index.text));
-    push("ROWS", "&[u8]", &Literal::byte_string(&index.rows));
-    push("PLACES", "&[u8]", &Literal::byte_string(&index.places));
+    push("ROWS", "&[u8]", &bytes(&index.rows));
+    push("PLACES", "&[u8]", &bytes(&index.places));
     let Derived { index, tables } = derived;
     push("NOTES", "&str", &literal(&tables.text));
     push("TERMS", "&str", &literal(&index.terms));
@@ -56,7 +56,7 @@ pub(crate) fn push_tables(source: &mut String, layout: &Layout, derived: &Derive
         ("TRIGRAM_ROWS", &index.trigrams.rows),
         ("TRIGRAM_WORDS", &index.trigrams.words),
     ] {
-        push(name, "&[u8]", &Literal::byte_string(bytes));
+        push(name, "&[u8]", &self::bytes(bytes));
     }
 }
 
@@ -211,6 +211,26 @@ fn pieces(text: &Text) -> String {
 /// A text as one literal, which the compiler reads faster.
 fn whole(text: &Text) -> String {
     literal(&text.parts.concat()).to_string()
+}
+
+/// Bytes as a literal.
+fn bytes(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 4 + 3);
+    text += "b\"";
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => text.extend(['\\', char::from(*byte)]),
+            0 => text += "\\0",
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => {
+                let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+                text.extend(['\\', 'x', digit(byte >> 4), digit(byte & 15)]);
+            }
+        }
+    }
+    text.push('"');
+    text
 }
 
 /// JSON reads better in a raw string, if nothing in it has to be escaped (rustc refuses characters

@@ -1,6 +1,6 @@
 //! Makes calls that a tool takes, with values that its arguments could have.
 
-use climax_core::scalar::Kind;
+use climax_core::scalar::{self, Kind};
 use serde_json::{Map, Number, Value};
 
 use crate::facts::{Argument, Place, Tool};
@@ -143,36 +143,42 @@ fn value(argument: &Argument<'_>) -> Option<Value> {
         let mut all = others.chain(choices.filter(is_default));
         return all.find(|value| argument.allows(value)).cloned();
     }
-    let candidates: Vec<Value> = match argument.kind {
-        Kind::Boolean => vec![true.into(), false.into()],
+    let allowed = |value: &Value| argument.allows(value);
+    match argument.kind {
+        Kind::Boolean => [true, false].map(Value::from).into_iter().find(allowed),
         Kind::Integer | Kind::Number => {
             let usual = by_name(argument.name, &NUMBERS).unwrap_or(1);
             let bounds = argument.limits.iter().flat_map(|it| [it.min, it.max]);
-            let bounds = bounds.flatten().filter_map(|bound| match bound {
-                climax_core::scalar::Number::Integer(integer) => Some(integer.into()),
-                climax_core::scalar::Number::Float(float) if argument.kind == Kind::Number => {
-                    Number::from_f64(float).map(Value::from)
-                }
-                climax_core::scalar::Number::Float(float) => {
-                    // The whole numbers beside it.
-                    climax_core::scalar::whole(float.ceil()).map(Value::from)
-                }
-            });
-            let usual = std::iter::once(usual.into());
-            usual.chain(bounds).chain(default.cloned()).collect()
+            let bounds = bounds
+                .flatten()
+                .filter_map(|bound| near(argument.kind, bound));
+            let mut values = [usual.into()]
+                .into_iter()
+                .chain(bounds)
+                .chain(default.cloned());
+            values.find(allowed)
         }
         Kind::String => {
             let by_name = by_name(argument.name, &TEXTS).map(Value::from);
-            let mine = format!("my-{}", argument.name.replace(['_', ' '], "-")).into();
-            let mut candidates: Vec<Value> = default.cloned().collect();
-            candidates.extend(by_name);
-            candidates.push(mine);
-            candidates.extend(TEXTS.map(|(_, text)| text.into()));
-            candidates.extend(["example", "a", "A", "1"].map(Value::from));
-            candidates
+            let mine = || format!("my-{}", argument.name.replace(['_', ' '], "-")).into();
+            let texts = TEXTS.iter().map(|(_, text)| (*text).into());
+            let short = ["example", "a", "A", "1"].into_iter().map(Value::from);
+            let mut values = default.cloned().chain(by_name);
+            let others = || std::iter::once_with(mine).chain(texts).chain(short);
+            values.find(allowed).or_else(|| others().find(allowed))
         }
-    };
-    candidates.into_iter().find(|value| argument.allows(value))
+    }
+}
+
+/// A bound as a value, or the whole number above it.
+fn near(kind: Kind, bound: scalar::Number) -> Option<Value> {
+    match bound {
+        scalar::Number::Integer(integer) => Some(integer.into()),
+        scalar::Number::Float(float) if kind == Kind::Number => {
+            Number::from_f64(float).map(Value::from)
+        }
+        scalar::Number::Float(float) => scalar::whole(float.ceil()).map(Value::from),
+    }
 }
 
 /// The entry for the last word of a name that has one: it says what kind of thing it is.

@@ -24,7 +24,7 @@ struct Count {
 impl Usage {
     /// Logs a request that has been answered: to which tool, what about, with how many results.
     pub(crate) fn log(&self, tool: &'static str, about: &str, results: usize, start: Instant) {
-        if !tracing::enabled!(Level::INFO) {
+        if !tracing::event_enabled!(Level::INFO) {
             return;
         }
         let time = start.elapsed();
