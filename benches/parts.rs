@@ -70,6 +70,28 @@ fn search(bencher: Bencher<'_, '_>, query: &str) {
         .bench_values(|arguments| measured::search(&CATALOG, arguments));
 }
 
+/// A sentence in each mode of the discovery suite: only ranked, with the whole answer, and asked again.
+#[divan::bench(args = ["keyword", "hybrid", "semantic"])]
+fn rank(bencher: Bencher<'_, '_>, mode: &str) {
+    bencher.bench(|| measured::rank(&CATALOG, black_box(SENTENCE), mode));
+}
+
+#[divan::bench(args = ["keyword", "hybrid", "semantic"])]
+fn explore(bencher: Bencher<'_, '_>, mode: &str) {
+    bencher
+        .with_inputs(|| object(json!({"query": SENTENCE, "search_mode": mode})))
+        .bench_values(|arguments| measured::explore(&CATALOG, arguments));
+}
+
+#[divan::bench]
+fn explore_again(bencher: Bencher<'_, '_>) {
+    bencher
+        .with_inputs(|| object(json!({"query": SENTENCE})))
+        .bench_values(|arguments| measured::explore_again(&CATALOG, arguments));
+}
+
+const SENTENCE: &str = "how do i undo the last comit";
+
 /// The list of CLIs.
 #[divan::bench]
 fn summary() -> String {

@@ -128,7 +128,7 @@ def cost(program: Path, queries: list, mode: str, log: Path) -> float:
     for query in queries:
         server.search(query["query"], mode, max_results=1, include_examples=False)
     server.close()
-    times = re.findall(r"query=.* microseconds=(\d+)", log.read_text())
+    times = re.findall(r"answered .* microseconds=(\d+)", log.read_text())
     return mean(map(int, times))
 
 

@@ -2,6 +2,8 @@
 
 use climax_discovery::facts::{Argument, Cli, Facts, Place, Tool};
 
+use serde_json::Value;
+
 use crate::model;
 use crate::model::{Arg, Catalog, Scalar};
 
@@ -40,13 +42,23 @@ fn tool(cli: usize, tool: &model::Tool) -> Tool<'_> {
 }
 
 fn argument(arg: &Arg) -> Argument<'_> {
+    let is_allowed = |value: &Value| {
+        let limit = arg.limit.as_ref();
+        limit.is_none_or(|limit| limit.bounds().allows(value))
+    };
     Argument {
         name: &arg.name,
         description: &arg.description,
         kind: arg.kind,
         required: arg.required,
         default: arg.default.as_ref().map(Scalar::json),
-        choices: arg.choices.iter().flatten().map(Scalar::json).collect(),
+        choices: arg
+            .choices
+            .iter()
+            .flatten()
+            .map(Scalar::json)
+            .filter(is_allowed)
+            .collect(),
         place: match arg.place {
             model::Place::Positional => Place::Positional,
             model::Place::Flag(_) => Place::Flag,

@@ -207,7 +207,13 @@ impl<'i> View<'i> {
             let alike = mode.alike();
             if (row.is_none() || alike.is_some()) && is_plain(&term) {
                 counts.resize(self.rows.len(), 0);
-                let neighbours = self.neighbours(&term, &mut counts);
+                let least = least_common(term.len(), row.is_none(), alike);
+                let mut neighbours = Vec::new();
+                self.trigrams.alike(&term, &mut counts, |row, common| {
+                    if common >= least {
+                        neighbours.push((row, common));
+                    }
+                });
                 if row.is_none() {
                     self.ask_meant(&word, &term, weight, &neighbours, ranked);
                 }
@@ -221,15 +227,6 @@ impl<'i> View<'i> {
         }
     }
 
-    /// Terms that have a trigram in common with one, or begin with the same letter: their rows, and how
-    /// many trigrams.
-    fn neighbours(&self, term: &str, counts: &mut [u8]) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        self.trigrams
-            .alike(term, counts, |row, common| found.push((row, common)));
-        found
-    }
-
     /// Terms that a word may have been meant to be which nobody knows.
     fn ask_meant(
         &self,
@@ -239,7 +236,7 @@ impl<'i> View<'i> {
         neighbours: &[(usize, usize)],
         ranked: &mut Ranked,
     ) {
-        let most = if term.len() >= 8 { 2 } else { 1 };
+        let most: u8 = if term.len() >= 8 { 2 } else { 1 };
         // A word of few letters, two of them swapped, has no trigram left.
         let first = &term[..1];
         let same_letter = self.position(first)..self.position(&format!("{first}{}", char::MAX));
@@ -248,8 +245,11 @@ impl<'i> View<'i> {
             .chain(same_letter)
             .filter_map(|row| {
                 let other = self.term(row);
+                let distance = distance(term, other, most)?;
                 let is_plain = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
-                let distance = distance(term, other, most).filter(|_| is_plain)?;
+                if !is_plain {
+                    return None;
+                }
                 let having = self.postings(row).len();
                 Some((
                     distance,
@@ -368,13 +368,14 @@ impl Ranked {
             self.best.push(hit);
             return;
         }
-        let at = self
-            .best
-            .partition_point(|other| other.points >= hit.points);
-        if at < limit {
-            self.best.truncate(limit - 1);
-            self.best.insert(at, hit);
+        let is_full = self.best.len() >= limit;
+        let is_worse = |last: &Hit| last.points >= hit.points;
+        if is_full && self.best.last().is_none_or(is_worse) {
+            return;
         }
+        self.best.truncate(limit - 1);
+        let at = self.best.partition_point(is_worse);
+        self.best.insert(at, hit);
     }
 
     /// A term that two words come to counts as much as for the one for which it counts more.
@@ -409,6 +410,18 @@ impl Ranked {
         let odds = 100.0 * told * (told * of_possible).sqrt() * square * square * square * square;
         odds / (1.0 + odds)
     }
+}
+
+/// How many trigrams a term must have in common with another to be looked at.
+fn least_common(length: usize, is_unknown: bool, alike: Option<(f64, f64, usize)>) -> usize {
+    // Changing a letter changes three trigrams, and so does each of two.
+    let meant = is_unknown.then(|| length.saturating_sub(if length >= 8 { 6 } else { 3 }));
+    // The other term has at least the common ones.
+    let alike = alike.map(|(least, _, _)| {
+        let length = u32::try_from(length).map_or(0.0, f64::from);
+        whole(least * length / (2.0 - least)) as usize
+    });
+    meant.into_iter().chain(alike).min().unwrap_or(1).max(1)
 }
 
 /// The parts of a query, and how much their words count.

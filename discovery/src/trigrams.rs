@@ -102,39 +102,57 @@ impl View<'_> {
     }
 }
 
-/// How alike two words are that have so many trigrams in common: 0 not at all, 1 the same.
+/// How alike two words are that have so many trigrams in common: 0 not at all, 1 the same. A word with its
+/// ends has as many trigrams as letters.
 pub(crate) fn dice(word: &str, other: &str, common: usize) -> f64 {
-    let counts = [common, trigrams(word).len(), trigrams(other).len()];
+    let counts = [common, word.len(), other.len()];
     let [common, one, two] = counts.map(|count| u32::try_from(count).map_or(0.0, f64::from));
     2.0 * common / (one + two)
 }
 
+/// The longest words that are compared letter by letter.
+const LONGEST: usize = 31;
+
 /// How many letters have to be put in, taken out, changed or swapped with the next to make one word of
 /// another, if that is not more than `most`.
-pub(crate) fn distance(one: &str, other: &str, most: usize) -> Option<usize> {
+pub(crate) fn distance(one: &str, other: &str, most: u8) -> Option<u8> {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len().abs_diff(other.len()) > most {
+    let is_far = one.len().abs_diff(other.len()) > usize::from(most)
+        || one.len().max(other.len()) > LONGEST
+        || (letters(one) ^ letters(other)).count_ones() > 2 * u32::from(most);
+    if is_far {
         return None;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
+    // The row before the last, the last, and the one that is made.
+    let mut rows = [[0_u8; LONGEST + 1]; 3];
+    for (cell, distance) in rows[1].iter_mut().zip(0..) {
+        *cell = distance;
+    }
     for (i, letter) in one.iter().enumerate() {
-        let mut next = vec![i + 1];
+        let [before, row, next] = &mut rows;
+        next[0] = row[0] + 1;
+        let mut least_of_row = next[0];
         for (j, theirs) in other.iter().enumerate() {
-            let changed = row[j] + usize::from(letter != theirs);
+            let changed = row[j] + u8::from(letter != theirs);
             let mut least = changed.min(row[j + 1] + 1).min(next[j] + 1);
             if i > 0 && j > 0 && *letter == other[j - 1] && one[i - 1] == *theirs {
                 least = least.min(before[j - 1] + 1);
             }
-            next.push(least);
+            next[j + 1] = least;
+            least_of_row = least_of_row.min(least);
         }
-        if next.iter().all(|distance| *distance > most) {
+        if least_of_row > most {
             return None;
         }
-        before = row;
-        row = next;
+        rows.rotate_left(1);
     }
-    row.last().copied().filter(|distance| *distance <= most)
+    Some(rows[1][other.len()]).filter(|distance| *distance <= most)
+}
+
+/// Which letters a word has.
+fn letters(word: &[u8]) -> u32 {
+    word.iter()
+        .fold(0, |letters, letter| letters | 1 << (letter & 31))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The discovery suite: four tools for agents that want more than keyword search. docs/discovery.md tells
 //! the rules by which answers are made.
 
+mod cache;
 mod capability;
 mod categories;
 mod details;
@@ -11,6 +12,7 @@ mod request;
 mod result;
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use climax_core::pieces::unquoted;
 use climax_discovery::rank::Mode;
@@ -20,6 +22,8 @@ use crate::list::columns;
 use crate::moment::Moment;
 use crate::search::ranked;
 use crate::selection::Selection;
+pub(crate) use cache::Cache;
+use cache::Prepared;
 use json::Json;
 use request::Request;
 
@@ -60,7 +64,7 @@ pub(crate) const REGISTRATION: &str = concat!(
     r#""inputSchema":{"type":"object","properties":{"#,
     r#""capability_description":{"type":"string","description":"What the tool has to be able to do","maxLength":1000},"#,
     r#""required_parameters":{"type":"array","items":{"type":"string"},"description":"Parameters that it must have; case, separators and usual synonyms (path, file, file_path) make no difference"},"#,
-    r#""preferred_complexity":{"type":"string","enum":["simple","moderate","complex","any"],"default":"any","description":"How much there may be to it: tools that are so come first"},"#,
+    r#""preferred_complexity":{"type":"string","enum":["simple","moderate","complex","any"],"default":"any","description":"How much there should be to it; others are ranked lower"},"#,
     r#""max_results":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"How many results at most"}},"#,
     r#""required":["capability_description"]},"#,
     r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}"#,
@@ -84,20 +88,47 @@ pub(crate) fn tool(name: &str) -> Option<&'static str> {
 }
 
 /// Answers a request to one of the four tools.
-pub(crate) fn answer(selection: &Selection, name: &str, arguments: Map<String, Value>) -> Answered {
-    match name {
-        find::NAME => find::answer(selection, arguments),
-        details::NAME => details::answer(selection, arguments),
-        capability::NAME => capability::answer(selection, arguments),
-        _ => {
-            let (json, results) = categories::list(selection);
-            Answered {
-                json,
-                is_error: false,
-                about: String::new(),
-                results,
-            }
-        }
+pub(crate) fn answer(
+    selection: &Selection,
+    cache: &Cache,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Answered {
+    let prepare = match name {
+        find::NAME => find::prepare,
+        capability::NAME => capability::prepare,
+        details::NAME => return details::answer(selection, arguments),
+        _ => return categories::answer(selection),
+    };
+    let start = Instant::now();
+    let request = format!("{name} {}", Value::Object(arguments.clone()));
+    let prepared = cache.get(&request).map_or_else(
+        || {
+            let prepared = prepare(selection, arguments)?;
+            cache.put(request, &prepared);
+            Ok(prepared)
+        },
+        Ok,
+    );
+    let Prepared {
+        json,
+        about,
+        results,
+    } = match prepared {
+        Ok(prepared) => prepared,
+        Err(refused) => return refused,
+    };
+    let mut json = Json(json);
+    if name == find::NAME {
+        let seconds = start.elapsed().as_secs_f64();
+        json.raw_field("execution_time", &format!("{seconds:.6}"));
+    }
+    finish(&mut json);
+    Answered {
+        json: json.0,
+        is_error: false,
+        about,
+        results,
     }
 }
 
@@ -148,11 +179,10 @@ fn push_error(
 
 /// What fits a query, as `search_mcp_tools` answers.
 pub(crate) fn json(selection: &Selection, query: &str, limit: usize) -> String {
-    let arguments = serde_json::json!({"query": query, "max_results": limit});
-    let Value::Object(arguments) = arguments else {
-        return String::new();
-    };
-    let answered = find::answer(selection, arguments);
+    let arguments = [("query", query.into()), ("max_results", limit.into())];
+    let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
+    let arguments = arguments.into_iter().collect();
+    let answered = answer(selection, &Cache::default(), find::NAME, arguments);
     let answer: Value = serde_json::from_str(&unquoted(&answered.json)).unwrap_or_default();
     format!("{answer:#}\n")
 }

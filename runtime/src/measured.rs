@@ -2,8 +2,10 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::sync::LazyLock;
 
 use bumpalo::Bump;
+use climax_discovery::rank::Mode;
 use serde_json::{Map, Value};
 
 use crate::answer;
@@ -11,9 +13,10 @@ use crate::arguments::Reader;
 use crate::argv::Argv;
 use crate::captured::Captured;
 use crate::catalog::Catalog;
+use crate::explore::{self, Cache};
 use crate::meta_tools;
 use crate::runner::{End, Outcome};
-use crate::search;
+use crate::search::{self, ranked};
 use crate::selection::Selection;
 
 /// JSON -> typed arguments -> command line; returns how many words it has.
@@ -40,6 +43,40 @@ pub fn command_line(
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
     search::search(&Selection::all(catalog), &meta_tools::query(arguments)).json
+}
+
+/// Query in words -> the best tools; returns how many fit.
+///
+/// # Panics
+/// There is no such mode.
+#[must_use]
+pub fn rank(catalog: &'static Catalog, query: &str, mode: &str) -> usize {
+    let mut modes = Mode::ALL.into_iter();
+    let mode = modes.find(|it| it.name() == mode).expect("a mode");
+    ranked::find(&Selection::all(catalog), query, mode, 10, |_| true).total
+}
+
+/// Arguments of `search_mcp_tools` -> its answer, as it stands in a string of JSON.
+#[must_use]
+pub fn explore(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
+    explore_with(catalog, &Cache::default(), arguments)
+}
+
+/// The same, where the answer is kept for the next time.
+#[must_use]
+pub fn explore_again(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
+    static CACHE: LazyLock<Cache> = LazyLock::new(Cache::default);
+    explore_with(catalog, &CACHE, arguments)
+}
+
+fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String, Value>) -> String {
+    explore::answer(
+        &Selection::all(catalog),
+        cache,
+        "search_mcp_tools",
+        arguments,
+    )
+    .json
 }
 
 /// What a command wrote -> answer of a call.

@@ -82,6 +82,11 @@ impl Selection {
         }
     }
 
+    /// Whether all that there is is offered.
+    pub(crate) fn is_all(&self) -> bool {
+        self.chosen.is_none()
+    }
+
     /// The CLIs that are offered.
     pub(crate) fn clis(&self) -> impl Iterator<Item = &'static Cli> {
         let clis = self.catalog.clis;

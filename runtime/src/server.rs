@@ -50,6 +50,7 @@ pub(crate) struct Offer {
     limits: Limits,
     tools_json: OnceLock<String>,
     usage: Usage,
+    cache: explore::Cache,
 }
 
 impl Offer {
@@ -60,6 +61,7 @@ impl Offer {
             limits,
             tools_json: OnceLock::new(),
             usage: Usage::default(),
+            cache: explore::Cache::default(),
         }
     }
 
@@ -109,7 +111,7 @@ impl Offer {
             self.usage.log(tool, &about, searched.results, start);
             return (searched.json, false);
         }
-        let answered = explore::answer(&self.selection, tool, arguments);
+        let answered = explore::answer(&self.selection, &self.cache, tool, arguments);
         self.usage
             .log(tool, &answered.about, answered.results, start);
         (answered.json, answered.is_error)

@@ -6,10 +6,11 @@ use climax_discovery::synonyms::are_same;
 use climax_discovery::tables::Record;
 use serde_json::{Map, Value};
 
+use super::cache::Prepared;
 use super::json::Json;
 use super::request::Request;
 use super::result::{Parts, push_fit, push_tool, reasons};
-use super::{Answered, finish, refuse};
+use super::{Answered, refuse};
 use crate::search::offered_in;
 use crate::search::ranked::{Found, Match, find};
 use crate::selection::Selection;
@@ -22,7 +23,11 @@ const OTHER_COMPLEXITY: f64 = 0.5;
 
 const ANY: &str = "any";
 
-pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> Answered {
+/// The answer but for its end.
+pub(super) fn prepare(
+    selection: &Selection,
+    arguments: Map<String, Value>,
+) -> Result<Prepared, Answered> {
     let mut request = Request::new(arguments);
     let query = request.query("capability_description", "Capability description");
     let required = request.names("required_parameters");
@@ -31,7 +36,7 @@ pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> An
     let complexity = complexity.unwrap_or_else(|| ANY.to_owned());
     let max_results = request.max_results();
     if !request.problems.is_empty() {
-        return refuse(NAME, &request, Some(&query));
+        return Err(refuse(NAME, &request, Some(&query)));
     }
     let found = fitting(selection, &query, &required, &complexity, max_results);
     let mut json = Json::default();
@@ -68,13 +73,11 @@ pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> An
     json.plain(&complexity);
     json.raw_field("max_results", &max_results.to_string());
     json.close('}');
-    finish(&mut json);
-    Answered {
+    Ok(Prepared {
         json: json.0,
-        is_error: false,
         about: query,
         results: found.best.len(),
-    }
+    })
 }
 
 /// The tools that have all the parameters. Those that do nothing of what is described come last.

@@ -4,8 +4,8 @@ use climax_core::pieces::unquoted;
 use climax_core::words::fold;
 use serde_json::Value;
 
-use super::finish;
 use super::json::Json;
+use super::{Answered, finish};
 use crate::catalog::{Cli, Piece, Tool};
 use crate::list::counted;
 use crate::search::UNCATEGORIZED;
@@ -76,8 +76,7 @@ fn groups(selection: &Selection) -> Vec<(String, Vec<&'static Cli>)> {
     groups
 }
 
-/// The answer, and how many categories it has.
-pub(super) fn list(selection: &Selection) -> (String, usize) {
+pub(super) fn answer(selection: &Selection) -> Answered {
     let mut json = Json::default();
     json.open('{');
     json.key("categories");
@@ -104,7 +103,12 @@ pub(super) fn list(selection: &Selection) -> (String, usize) {
     json.raw_field("total_categories", &groups.len().to_string());
     json.raw_field("total_tools", &selection.tool_count().to_string());
     finish(&mut json);
-    (json.0, groups.len())
+    Answered {
+        json: json.0,
+        is_error: false,
+        about: String::new(),
+        results: groups.len(),
+    }
 }
 
 /// What the first CLIs say about themselves, and how many others there are.

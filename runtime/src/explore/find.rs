@@ -1,18 +1,17 @@
 //! `search_mcp_tools`: a query in words -> tools, with reasons and hints.
 
-use std::time::Instant;
-
 use climax_core::pieces::{json, quoted};
 use climax_discovery::rank::Mode;
 use climax_discovery::tool_type::ToolType;
 use serde_json::{Map, Value};
 
+use super::cache::Prepared;
 use super::categories::{self, breakdown};
 use super::hints::{Asked, navigation_hints, query_suggestions};
 use super::json::Json;
 use super::request::Request;
 use super::result::{Parts, push_fit, push_tool};
-use super::{Answered, finish, refuse};
+use super::{Answered, refuse};
 use crate::search::offered_in;
 use crate::search::ranked::{Confidence, Found, find};
 use crate::selection::Selection;
@@ -20,8 +19,11 @@ use crate::selection::Selection;
 /// The tool's name.
 pub(super) const NAME: &str = "search_mcp_tools";
 
-pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> Answered {
-    let start = Instant::now();
+/// The answer but for its end.
+pub(super) fn prepare(
+    selection: &Selection,
+    arguments: Map<String, Value>,
+) -> Result<Prepared, Answered> {
     let mut request = Request::new(arguments);
     let query = request.query("query", "Query");
     let category = request.category(selection);
@@ -32,7 +34,7 @@ pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> An
     let modes = Mode::ALL.map(Mode::name);
     let mode = request.choice("search_mode", &modes);
     if !request.problems.is_empty() {
-        return refuse(NAME, &request, Some(&query));
+        return Err(refuse(NAME, &request, Some(&query)));
     }
     let mode = Mode::ALL
         .into_iter()
@@ -73,15 +75,11 @@ pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> An
     json.texts("query_suggestions", suggestions.iter().map(String::as_str));
     let hints = navigation_hints(selection, &asked, &found, &categories);
     json.texts("navigation_hints", hints.iter().map(String::as_str));
-    let seconds = start.elapsed().as_secs_f64();
-    json.raw_field("execution_time", &format!("{seconds:.6}"));
-    finish(&mut json);
-    Answered {
+    Ok(Prepared {
         json: json.0,
-        is_error: false,
         about: query,
         results: found.best.len(),
-    }
+    })
 }
 
 fn push_results(json: &mut Json, selection: &Selection, found: &Found, include_examples: bool) {

@@ -202,10 +202,9 @@ fn place(marks: u8, term: &str, record: &Record<'_>) -> Option<String> {
         (Field::CliDescription, "the CLI's description has"),
     ];
     if Field::Argument.is_in(marks) && !Field::Name.is_in(marks) {
-        let tokeniser = Tokeniser::default();
         let has_term = |name: &str| {
             let mut has_term = false;
-            words(name, |word| has_term |= tokeniser.stem(word) == term);
+            words(name, |word| has_term |= is_form(word, term));
             has_term
         };
         if let Some(parameter) = record.parameters().find(|it| has_term(it.name)) {
@@ -228,12 +227,18 @@ fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String
 
 /// A word of a tool that has a term, or the term.
 pub(super) fn spelled(selection: &Selection, tool: &Tool, term: &str) -> String {
-    let tokeniser = Tokeniser::default();
     let mut found = None;
     words(tool.haystack.of(selection.catalog.haystack), |word| {
-        if found.is_none() && tokeniser.stem(word) == term {
+        if found.is_none() && is_form(word, term) {
             found = Some(word.to_owned());
         }
     });
     found.unwrap_or_else(|| term.to_owned())
+}
+
+/// Whether a word has a term.
+fn is_form(word: &str, term: &str) -> bool {
+    // A word's beginning stays when the stem is taken, and most words need not be looked at.
+    let same = word.as_bytes().first() == term.as_bytes().first();
+    same && Tokeniser::default().stem(word) == term
 }

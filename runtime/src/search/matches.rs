@@ -94,6 +94,11 @@ pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option
     let mut offered = Set::empty(selection.catalog.tools.len());
     let filter = |wanted: Option<&str>| wanted.map(fold).filter(|it| !it.is_empty());
     let (category, name) = (filter(category), filter(cli));
+    if selection.is_all() && category.is_none() && name.is_none() {
+        let all = u32::try_from(selection.catalog.tools.len()).unwrap_or(u32::MAX);
+        offered.insert(0..all);
+        return offered;
+    }
     let passes = |cli: &&Cli| {
         let equals = |wanted: &Option<String>, key| {
             wanted

@@ -113,7 +113,9 @@ fn named(
     let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
     let is_wanted = |number: &&u32| {
         let tool = selection.catalog.tools.get(**number as usize);
-        tool.is_some_and(|tool| key(selection.text(tool.name)) == wanted)
+        let name = tool.map_or("", |tool| selection.text(tool.name));
+        // Names are ASCII, so a key is not longer.
+        name.len() >= wanted.len() && key(name) == wanted
     };
     named.extend(ranked.named.iter().filter(is_wanted));
     let mut seen = Vec::new();
