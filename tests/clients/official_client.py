@@ -303,6 +303,52 @@ async def check_classic(server, session, repository):
                 equal(await answer(classic, tool, args), await call(session, tool, args), f"{tool} {args}")
 
 
+async def check_explore(server, repository):
+    """The discovery suite as an agent uses it: search, details, call."""
+    async with server.session("--explore") as (session, greeting):
+
+        async def ask(tool, **args):
+            text, is_error = await answer(session, tool, args)
+            return json.loads(text), is_error
+
+        with check("--explore lists the suite beside the two tools, and its greeting tells of it"):
+            names = [tool.name for tool in (await session.list_tools()).tools]
+            suite = ["search_mcp_tools", "get_tool_details", "list_tool_categories", "search_tools_by_capability"]
+            equal(names, ["climax_search", "climax_call", *suite], "list")
+            holds(all(name in greeting.instructions for name in suite), greeting.instructions)
+        with check("a question in plain words finds git_log first, with reasons and an example"):
+            found, is_error = await ask("search_mcp_tools", query="read the commit history", max_results=5)
+            equal((is_error, found["success"], found["total_results"]), (False, True, 5), "search")
+            best = found["results"][0]
+            equal(best["tool_id"], "git_log", "best")
+            holds(best["match_reasons"] and best["examples"], best)
+        with check("its details have a call that can be made as it is, and the call works"):
+            details, is_error = await ask("get_tool_details", tool_id=best["tool_id"])
+            equal((is_error, details["tool_id"]), (False, "git_log"), "details")
+            holds(details["relationships"] is not None and details["usage_guidance"]["common_pitfalls"], details)
+            example = details["usage_examples"][0]
+            equal(example["tool"], "climax_call", "tool of the example")
+            args = {**example["arguments"]["args"], "repo": str(repository)}
+            result = await session.call_tool(example["tool"], {**example["arguments"], "args": args})
+            holds(not result.isError and "commit " in result.content[0].text, result.content[0].text)
+        with check("categories and capabilities lead to tools too"):
+            categories, _ = await ask("list_tool_categories")
+            vcs = next(it for it in categories["categories"] if it["name"] == "vcs")
+            equal((vcs["clis"], len(vcs["representative_tools"])), (["git"], 3), "vcs")
+            capable, _ = await ask(
+                "search_tools_by_capability",
+                capability_description="record staged changes",
+                required_parameters=["Message"],
+            )
+            equal(capable["results"][0]["tool_id"], "git_commit", "most capable")
+            holds("has parameter 'message' for 'Message'" in capable["results"][0]["explanation"]["matched"], capable)
+        with check("a request that is wrong is an error that says all of it"):
+            wrong, is_error = await ask("search_mcp_tools", query="", search_mode="magic", max_results=0)
+            equal((is_error, wrong["success"], wrong["error"]["tool"]), (True, False, "search_mcp_tools"), "error")
+            for part in ("Query cannot be empty", "Invalid search_mode 'magic'", "max_results must be between 1 and 50"):
+                holds(part in wrong["error"]["message"], wrong)
+
+
 async def check_exit_code(server):
     """The client hides the process, so this speaks to it by hand."""
     with check(f"the server ends with code 0 within {EXIT_SECONDS} s when its input ends"):
@@ -340,6 +386,8 @@ async def check_all(server, directory):
         await check_concurrency(session, directory)
         with check("a session in classic mode starts and ends"):
             await check_classic(server, session, repository)
+        with check("a session with the discovery suite starts and ends"):
+            await check_explore(server, repository)
         closed = time.monotonic()
     seconds = time.monotonic() - closed
     with check("closing the session ends the process"):

@@ -202,11 +202,11 @@ mod baked {
     static WORDS: &str = "20\nfind\nfinds\nnotes\ntesting\nto\nup\n";
     static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x08\0\0\0\x02\0\0\0\x0e\0\0\0\x03\0\0\0\x14\0\0\0\x04\0\0\0\x1c\0\0\0\x05\0\0\0\x1f\0\0\0\x06\0\0\0\"\0\0\0\x07\0\0\0";
     static PLACES: &[u8] = b"\0\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-    static NOTES: &str = r#"{\"word\":\"alice\"}{\"word\":\"alice\",\"most\":1,\"format\":\"text\"}\"Always give 'word' (string).\"\"'most' is 10 unless it is given.\"\"'word' must match [a-z]+ (policy).\"\"'most' must be from 1 to 20 (policy).\"\"'format' can only be 'text', 'html'.\"\"'format' must match text (policy).\"\"It is ended after 30 seconds.\"wordmostformat"#;
+    static NOTES: &str = r#"{\"word\":\"alice\"}{\"word\":\"alice\",\"most\":1,\"format\":\"text\"}\"Always give 'word' (string).\"\"'most' is 10 unless it is given.\"\"'word' must match [a-z]+ (policy).\"\"'most' must be from 1 to 20 (policy).\"\"'format' can only be 'text'.\"\"'format' must match text (policy).\"\"It is ended after 30 seconds.\"wordmostformat"#;
     static TERMS: &str = "20findformatmostnotetestword";
     static RAREST: u32 = 304;
     static NOTE_ROWS: &[u8] = b"\0\0\0\0\x02\0\0\0\x14\0\0\0\xe8\x03\0\0";
-    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0\x14\0\0\0\x14\0\0\03\0\0\0\x04\0\0\0G\0\0\0 \0\0\0g\0\0\0$\0\0\0\x0a\0\0\0\x8b\0\0\0&\0\0\0\xb1\0\0\0)\0\0\0\xda\0\0\0(\0\0\0\x02\x01\0\0&\0\0\0(\x01\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0I\x01\0\0\x81\0\0\0M\x01\0\0\x8a\0\0\0Q\x01\0\0\xc8\0\0\0";
+    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0\x14\0\0\0\x14\0\0\03\0\0\0\x04\0\0\0G\0\0\0 \0\0\0g\0\0\0$\0\0\0\x0a\0\0\0\x8b\0\0\0&\0\0\0\xb1\0\0\0)\0\0\0\xda\0\0\0 \0\0\0\xfa\0\0\0&\0\0\0 \x01\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0A\x01\0\0\x81\0\0\0E\x01\0\0\x8a\0\0\0I\x01\0\0\xc8\0\0\0";
     static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0\x06\0\0\0\x02\0\0\0\x0c\0\0\0\x03\0\0\0\x10\0\0\0\x04\0\0\0\x14\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1c\0\0\0\x07\0\0\0";
     static POSTINGS: &[u8] = b"\x8e\0\0\0\xea\0\0\0\xa9\0\0\0\xa9\0\0\0\xff\0\0\0+\0\0\0\xa9\0\0\0";
     static POSTING_NOTES: &[u8] = b"\x04\0\x05@\x10\0\x10\0\x07\xbf@\0\x10\0";
