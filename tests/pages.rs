@@ -19,6 +19,7 @@ fn every_test_that_a_page_names_exists() {
         "../core/src",
         "../input/src",
         "../policy/src",
+        "../discovery/src",
         "../codegen/src",
         "../codegen/tests",
     ] {

@@ -132,6 +132,10 @@ def main():
     listed = run("bash", "-c", block_after("sh", "## Start"), CLIMAX_CONFIGS="").stdout
     check("the list of the shipped tools begins as shown", listed[: len(shown)], shown)
 
+    command = block_after("sh", "The same search is there for you")
+    found = run("bash", "-c", command.replace("climax", str(TARGET / "release/climax"), 1)).stdout
+    check("a search on the command line finds what is shown", found, block_after("text", "The same search is there for you"))
+
     with tempfile.TemporaryDirectory() as work:
         connect(pathlib.Path(work), str(TARGET / "release/climax"))
 

@@ -322,3 +322,37 @@ fn the_policy_for_docker_runs_git_in_a_container() {
         "{answer:?}"
     );
 }
+
+/// What a call would refuse is left out, so all that are derived are there only if all are taken.
+#[test]
+fn every_bundled_tool_has_examples_that_calls_take() {
+    let mut server = Server::start(climax().arg("--explore"));
+    let all = server.found(&json!({"query": "", "limit": 1000}));
+    assert_eq!(all.len(), 279);
+    for tools in all.chunks(50) {
+        let answer = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
+        let answers = answer.json();
+        for details in answers.as_array().expect("a list") {
+            let parameters = details["tool_details"]["parameters"]
+                .as_array()
+                .expect("a list");
+            let practices = details["usage_guidance"]["best_practices"].to_string();
+            let mut optional = parameters.iter().filter(|it| it["required"] == false);
+            let is_more = optional.any(|it| {
+                let name = it["name"].as_str().expect("a name");
+                !practices.contains(&format!("'{name}' says where it runs."))
+            });
+            let examples = details["usage_examples"].as_array().expect("a list");
+            assert_eq!(examples.len(), 1 + usize::from(is_more), "{details}");
+            for example in examples {
+                let args = example["arguments"]["args"].as_object().expect("an object");
+                let required = parameters.iter().filter(|it| it["required"] == true);
+                for parameter in required {
+                    let name = parameter["name"].as_str().expect("a name");
+                    assert!(args.contains_key(name), "{example}");
+                }
+                assert!(example["command_line"].is_string(), "{example}");
+            }
+        }
+    }
+}

@@ -317,7 +317,7 @@ async def check_explore(server, repository):
             equal(names, ["climax_search", "climax_call", *suite], "list")
             holds(all(name in greeting.instructions for name in suite), greeting.instructions)
         with check("a question in plain words finds git_log first, with reasons and an example"):
-            found, is_error = await ask("search_mcp_tools", query="read the commit history", max_results=5)
+            found, is_error = await ask("search_mcp_tools", query="show the history of commits", max_results=5)
             equal((is_error, found["success"], found["total_results"]), (False, True, 5), "search")
             best = found["results"][0]
             equal(best["tool_id"], "git_log", "best")
