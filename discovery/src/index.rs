@@ -418,3 +418,98 @@ fn real(count: usize) -> f64 {
 fn whole(number: f64) -> u32 {
     number.round() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Cli, Tool};
+    use crate::rank::{Mode, View};
+
+    /// Tools of one CLI: their names and descriptions.
+    fn facts<'f>(tools: &[(&'f str, &'f str)]) -> Facts<'f> {
+        let tools = tools.iter().map(|(name, description)| Tool {
+            name,
+            description,
+            ..crate::facts::tests::tool(Vec::new())
+        });
+        Facts {
+            clis: vec![Cli {
+                name: "cli",
+                description: "",
+                command: "cli",
+                category: None,
+                tags: Vec::new(),
+            }],
+            tools: tools.collect(),
+        }
+    }
+
+    /// The names of the tools that a query finds, the best first.
+    fn found<'f>(facts: &Facts<'f>, query: &str) -> Vec<&'f str> {
+        let index = index(facts);
+        let view = View {
+            terms: &index.terms,
+            rows: index.rows.as_chunks().0,
+            postings: index.postings.as_chunks().0,
+            notes: index.notes.as_chunks().0,
+            trigrams: trigrams::View {
+                rows: index.trigrams.rows.as_chunks().0,
+                words: index.trigrams.words.as_chunks().0,
+            },
+            rarest: index.rarest,
+            tools: facts.tools.len(),
+        };
+        let ranked = view.rank(query, Mode::Keyword, 10, |_| true);
+        let best = ranked.best.iter();
+        best.map(|hit| facts.tools[hit.tool as usize].name)
+            .collect()
+    }
+
+    #[test]
+    fn names_count_more_than_descriptions_and_rare_words_more_than_usual_ones() {
+        let facts = facts(&[
+            ("show", "prints a file"),
+            ("file_print", "writes a thing"),
+            ("other", "has a file too"),
+        ]);
+        assert_eq!(
+            found(&facts, "printing files"),
+            ["file_print", "show", "other"]
+        );
+        assert_eq!(found(&facts, "file thing")[0], "file_print");
+        assert_eq!(found(&facts, "nothing known"), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_that_is_one_word_has_the_parts_that_texts_speak_of() {
+        let facts = facts(&[
+            ("lsblock", "devices"),
+            ("a", "a block of it"),
+            ("b", "another block"),
+            ("lsonce", "once only here"),
+        ]);
+        assert!(found(&facts, "block").contains(&"lsblock"));
+        // One text is not enough.
+        assert_eq!(found(&facts, "once"), ["lsonce"]);
+        assert_eq!(found(&facts, "lsbloc"), ["lsblock"]);
+    }
+
+    #[test]
+    fn the_same_facts_make_the_same_bytes() {
+        let tools = [
+            ("git_log", "show commits"),
+            ("git_add", "stage files for commits"),
+        ];
+        let [one, other] = [index(&facts(&tools)), index(&facts(&tools))];
+        assert_eq!(one.terms, other.terms);
+        assert_eq!(one.rows, other.rows);
+        assert_eq!(one.postings, other.postings);
+        assert_eq!(one.notes, other.notes);
+        assert_eq!(one.trigrams.words, other.trigrams.words);
+    }
+
+    #[test]
+    fn no_tools_are_an_index_too() {
+        assert_eq!(found(&facts(&[]), "anything"), [""; 0]);
+    }
+}

@@ -1,5 +1,7 @@
 //! Query -> the tools that fit it best.
 
+use std::ops::Range;
+
 use crate::index::{MOST, SHIFT, rarity};
 use crate::tokens::{Tokeniser, words};
 use crate::trigrams::{self, dice, distance, is_plain};
@@ -29,14 +31,30 @@ impl Mode {
         }
     }
 
-    /// How alike words must be, how much they count, and how many of them.
-    fn alike(self) -> Option<(f64, f64, usize)> {
-        match self {
-            Self::Keyword => None,
-            Self::Hybrid => Some((0.55, 0.4, 5)),
-            Self::Semantic => Some((0.5, 0.7, 8)),
-        }
+    /// Which words count that are written alike.
+    fn likeness(self) -> Option<Likeness> {
+        let (least, factor, most) = match self {
+            Self::Keyword => return None,
+            Self::Hybrid => (0.55, 0.4, 5),
+            Self::Semantic => (0.5, 0.7, 8),
+        };
+        Some(Likeness {
+            least,
+            factor,
+            most,
+        })
     }
+}
+
+/// Which words count that are written alike.
+#[derive(Clone, Copy)]
+struct Likeness {
+    /// How alike they must be.
+    least: f64,
+    /// How much they count.
+    factor: f64,
+    /// How many of them.
+    most: usize,
 }
 
 /// What is in quotes within a query is rather a value than what to do.
@@ -85,6 +103,16 @@ pub enum Way {
     Meant,
     /// It is written alike.
     Alike,
+}
+
+/// A word of a query.
+struct Sought {
+    word: String,
+    term: String,
+    /// The term's row, if it is known.
+    row: Option<usize>,
+    /// How much it counts.
+    weight: f64,
 }
 
 /// A term that tools are looked up by.
@@ -177,65 +205,71 @@ impl<'i> View<'i> {
         ranked
     }
 
-    /// The terms of a query.
+    /// Finds out what to look up for a query.
     fn ask(&self, query: &str, mode: Mode, ranked: &mut Ranked) {
+        let mut counts = Vec::new();
+        for sought in self.sought(query) {
+            let weight = sought.weight;
+            let before = ranked.asked.len();
+            match sought.row {
+                Some(row) => {
+                    let impacts = self.postings(row).map(|(_, impact, _)| impact);
+                    ranked.possible += weight * f64::from(impacts.max().unwrap_or(0));
+                    ranked.ask(&sought.word, row, weight, Way::Known);
+                }
+                None => ranked.possible += weight * f64::from(self.rarest),
+            }
+            let is_unknown = sought.row.is_none();
+            let likeness = mode.likeness();
+            if (is_unknown || likeness.is_some()) && is_plain(&sought.term) {
+                counts.resize(self.rows.len(), 0);
+                let least = least_common(sought.term.len(), is_unknown, likeness);
+                let mut neighbours = Vec::new();
+                self.trigrams
+                    .alike(&sought.term, &mut counts, |row, common| {
+                        if common >= least {
+                            neighbours.push((row, common));
+                        }
+                    });
+                if is_unknown {
+                    self.ask_meant(&sought, &neighbours, ranked);
+                }
+                if let Some(likeness) = likeness {
+                    self.ask_alike(&sought, &neighbours, likeness, ranked);
+                }
+            }
+            if is_unknown && ranked.asked.len() == before {
+                ranked.unknown.push(sought.word);
+            }
+        }
+    }
+
+    /// The words of a query that tell something, each term once.
+    fn sought(&self, query: &str) -> Vec<Sought> {
         let tokeniser = Tokeniser::default();
-        let mut terms: Vec<(String, String, f64)> = Vec::new();
+        let mut all: Vec<Sought> = Vec::new();
         for (text, weight) in quotations(query) {
             words(text, |word| {
                 let Some(term) = tokeniser.term(word) else {
                     return;
                 };
-                match terms.iter_mut().find(|(_, known, _)| *known == term) {
-                    Some(known) => known.2 = known.2.max(weight),
-                    None => terms.push((word.to_owned(), term.into_owned(), weight)),
+                match all.iter_mut().find(|known| known.term == term) {
+                    Some(known) => known.weight = known.weight.max(weight),
+                    None => all.push(Sought {
+                        row: self.find(&term),
+                        term: term.into_owned(),
+                        word: word.to_owned(),
+                        weight,
+                    }),
                 }
             });
         }
-        let mut counts = Vec::new();
-        for (word, term, weight) in terms {
-            let row = self.find(&term);
-            let before = ranked.asked.len();
-            match row {
-                Some(row) => {
-                    let impacts = self.postings(row).map(|(_, impact, _)| impact);
-                    ranked.possible += weight * f64::from(impacts.max().unwrap_or(0));
-                    ranked.ask(&word, row, weight, Way::Known);
-                }
-                None => ranked.possible += weight * f64::from(self.rarest),
-            }
-            let alike = mode.alike();
-            if (row.is_none() || alike.is_some()) && is_plain(&term) {
-                counts.resize(self.rows.len(), 0);
-                let least = least_common(term.len(), row.is_none(), alike);
-                let mut neighbours = Vec::new();
-                self.trigrams.alike(&term, &mut counts, |row, common| {
-                    if common >= least {
-                        neighbours.push((row, common));
-                    }
-                });
-                if row.is_none() {
-                    self.ask_meant(&word, &term, weight, &neighbours, ranked);
-                }
-                if let Some(alike) = alike {
-                    self.ask_alike(&word, &term, row, weight, &neighbours, alike, ranked);
-                }
-            }
-            if ranked.asked.len() == before && row.is_none() {
-                ranked.unknown.push(word);
-            }
-        }
+        all
     }
 
-    /// Terms that a word may have been meant to be which nobody knows.
-    fn ask_meant(
-        &self,
-        word: &str,
-        term: &str,
-        weight: f64,
-        neighbours: &[(usize, usize)],
-        ranked: &mut Ranked,
-    ) {
+    /// Asks for terms that a word may have been meant to be which nobody knows.
+    fn ask_meant(&self, sought: &Sought, neighbours: &[(usize, usize)], ranked: &mut Ranked) {
+        let term = sought.term.as_str();
         let most: u8 = if term.len() >= 8 { 2 } else { 1 };
         // A word of few letters, two of them swapped, has no trigram left.
         let first = &term[..1];
@@ -246,17 +280,10 @@ impl<'i> View<'i> {
             .filter_map(|row| {
                 let other = self.term(row);
                 let distance = distance(term, other, most)?;
-                let is_plain = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
-                if !is_plain {
-                    return None;
-                }
-                let having = self.postings(row).len();
-                Some((
-                    distance,
-                    !other.starts_with(first),
-                    usize::MAX - having,
-                    row,
-                ))
+                let is_word = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
+                let is_elsewhere = !other.starts_with(first);
+                let rareness = usize::MAX - self.postings(row).len();
+                is_word.then_some((distance, is_elsewhere, rareness, row))
             })
             .collect();
         meant.sort_unstable();
@@ -269,38 +296,33 @@ impl<'i> View<'i> {
                 (..=1, _) => ONE_OFF_SHORT,
                 _ => TWO_OFF,
             };
-            ranked.ask(word, *row, weight * factor, Way::Meant);
+            ranked.ask(&sought.word, *row, sought.weight * factor, Way::Meant);
         }
     }
 
-    /// Terms that are written like one.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "they are what is known of one word"
-    )]
+    /// Asks for terms that are written like a word.
     fn ask_alike(
         &self,
-        word: &str,
-        term: &str,
-        row: Option<usize>,
-        weight: f64,
+        sought: &Sought,
         neighbours: &[(usize, usize)],
-        (least, factor, most): (f64, f64, usize),
+        likeness: Likeness,
         ranked: &mut Ranked,
     ) {
-        let others = neighbours.iter().filter(|(other, _)| Some(*other) != row);
+        let others = neighbours
+            .iter()
+            .filter(|(other, _)| Some(*other) != sought.row);
         let mut alike: Vec<(f64, usize)> = others
-            .map(|(other, common)| (dice(term, self.term(*other), *common), *other))
-            .filter(|(dice, _)| *dice >= least)
+            .map(|(other, common)| (dice(&sought.term, self.term(*other), *common), *other))
+            .filter(|(dice, _)| *dice >= likeness.least)
             .collect();
         alike.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        for (dice, other) in alike.into_iter().take(most) {
-            let mut weight = weight * factor * dice * dice;
-            if let Some(row) = row {
+        for (dice, other) in alike.into_iter().take(likeness.most) {
+            let mut weight = sought.weight * likeness.factor * dice * dice;
+            if let Some(row) = sought.row {
                 let rarities = [row, other].map(|row| rarity(self.tools, self.postings(row).len()));
                 weight *= (rarities[0] / rarities[1]).min(1.0);
             }
-            ranked.ask(word, other, weight, Way::Alike);
+            ranked.ask(&sought.word, other, weight, Way::Alike);
         }
     }
 
@@ -335,7 +357,7 @@ impl<'i> View<'i> {
 
     /// The tools that have a row's term, what it tells about them, and notes about it.
     fn postings(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, u32, [u8; 2])> {
-        let range = half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4);
+        let range = self.range(row);
         let postings = self.postings.get(range.clone()).unwrap_or_default();
         let notes = self.notes.get(range).unwrap_or_default();
         postings.iter().zip(notes).map(|(posting, notes)| {
@@ -347,11 +369,16 @@ impl<'i> View<'i> {
     /// In which fields a tool has a row's term: marks of [`crate::index::Field`]s, or nothing.
     #[must_use]
     pub fn marks(&self, row: usize, tool: u32) -> u8 {
-        let range = half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4);
+        let range = self.range(row);
         let postings = self.postings.get(range.clone()).unwrap_or_default();
         let at = postings.binary_search_by_key(&tool, |it| u32::from_le_bytes(*it) >> SHIFT);
         let notes = at.ok().and_then(|at| self.notes.get(range.start + at));
         notes.map_or(0, |[marks, _]| *marks)
+    }
+
+    /// Where a row's postings are.
+    fn range(&self, row: usize) -> Range<usize> {
+        half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4)
     }
 }
 
@@ -380,17 +407,16 @@ impl Ranked {
 
     /// A term that two words come to counts as much as for the one for which it counts more.
     fn ask(&mut self, word: &str, row: usize, weight: f64, way: Way) {
+        let asked = Asked {
+            word: word.to_owned(),
+            row,
+            weight,
+            way,
+        };
         match self.asked.iter_mut().find(|asked| asked.row == row) {
-            Some(asked) if asked.weight >= weight => {}
-            Some(asked) => {
-                asked.weight = weight;
-            }
-            None => self.asked.push(Asked {
-                word: word.to_owned(),
-                row,
-                weight,
-                way,
-            }),
+            Some(known) if known.weight >= weight => {}
+            Some(known) => *known = asked,
+            None => self.asked.push(asked),
         }
     }
 
@@ -413,11 +439,11 @@ impl Ranked {
 }
 
 /// How many trigrams a term must have in common with another to be looked at.
-fn least_common(length: usize, is_unknown: bool, alike: Option<(f64, f64, usize)>) -> usize {
+fn least_common(length: usize, is_unknown: bool, likeness: Option<Likeness>) -> usize {
     // Changing a letter changes three trigrams, and so does each of two.
     let meant = is_unknown.then(|| length.saturating_sub(if length >= 8 { 6 } else { 3 }));
     // The other term has at least the common ones.
-    let alike = alike.map(|(least, _, _)| {
+    let alike = likeness.map(|Likeness { least, .. }| {
         let length = u32::try_from(length).map_or(0.0, f64::from);
         whole(least * length / (2.0 - least)) as usize
     });
@@ -434,15 +460,16 @@ fn quotations(query: &str) -> Vec<(&str, f64)> {
         let sign = &rest[start..=start];
         let inside = &rest[start + 1..];
         let before = rest[..start].chars().next_back();
-        let closing = inside.match_indices(sign).map(|(at, _)| at).find(|at| {
-            let quotation = &inside[..*at];
+        let mut within = inside.char_indices().take(LONGEST_QUOTATION + 1);
+        let closing = within.find_map(|(at, character)| {
+            let quotation = &inside[..at];
             let is_tight = !quotation.is_empty()
                 && !quotation.starts_with(char::is_whitespace)
                 && !quotation.ends_with(char::is_whitespace);
-            is_tight && is_border(inside[at + 1..].chars().next())
+            let is_end = sign.starts_with(character) && is_border(inside[at + 1..].chars().next());
+            (is_tight && is_end).then_some(at)
         });
-        let closing = closing
-            .filter(|at| is_border(before) && inside[..*at].chars().count() <= LONGEST_QUOTATION);
+        let closing = closing.filter(|_| is_border(before));
         let Some(length) = closing else {
             from = start + 1;
             continue;
@@ -471,4 +498,40 @@ fn is_word(character: char) -> bool {
 )]
 fn whole(number: f64) -> u32 {
     number.round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_quotes_counts_less_unless_it_is_all() {
+        let weights = |query| -> Vec<(String, bool)> {
+            let parts = quotations(query).into_iter();
+            let parts = parts.map(|(text, weight)| (text.trim().to_owned(), weight < 1.0));
+            parts.filter(|(text, _)| !text.is_empty()).collect()
+        };
+        let text = |text: &str, is_quoted| (text.to_owned(), is_quoted);
+        assert_eq!(
+            weights("find 'a b' in \"c\" now"),
+            [
+                text("find", false),
+                text("a b", true),
+                text("in", false),
+                text("c", true),
+                text("now", false)
+            ]
+        );
+        assert_eq!(weights("'find it'"), [text("'find it'", false)]);
+        assert_eq!(
+            weights("don't find what isn't"),
+            [text("don't find what isn't", false)]
+        );
+        let long = format!("x '{}'", "y ".repeat(60));
+        assert_eq!(weights(&long), [text(long.trim(), false)]);
+        assert_eq!(
+            weights("`ls` '' \""),
+            [text("ls", true), text("'' \"", false)]
+        );
+    }
 }

@@ -63,6 +63,7 @@ pub(crate) fn find(
     limit: usize,
     offered: impl Fn(u32) -> bool,
 ) -> Found {
+    let query = beginning(query);
     let tools = selection.catalog.tools;
     let ranking = selection.discovery().ranking(tools.len());
     // How far the first is before the second says how sure it is.
@@ -88,6 +89,12 @@ pub(crate) fn find(
         total,
         ranked,
     }
+}
+
+/// What of a query is looked at: no sentence is longer.
+fn beginning(query: &str) -> &str {
+    const LONGEST: usize = 4096;
+    &query[..query.floor_char_boundary(LONGEST)]
 }
 
 fn found(tools: &'static [Tool], hit: &Hit, score: f64, is_named: bool) -> Option<Match> {
