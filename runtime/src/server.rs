@@ -117,6 +117,45 @@ impl Offer {
         (answered.json, answered.is_error)
     }
 
+    /// Carries out a call of a registered tool.
+    pub(crate) async fn answer(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        progress: Option<&Progress>,
+    ) -> Result<Answer, ErrorData> {
+        let selection = &self.selection;
+        let limits = &self.limits;
+        // Boxed, so that requests that run nothing stay small.
+        let run = async |number, tool, arguments: &Map<String, Value>| {
+            Box::pin(call(selection, number, tool, arguments, limits, progress)).await
+        };
+        match (self.mode, name) {
+            _ if let Some(tool) = self.lookup(name) => {
+                let (text, is_error) = self.look_up(tool, arguments);
+                let text = unquoted(&text);
+                Ok(Answer { text, is_error })
+            }
+            (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
+                let (name, arguments) = match meta_tools::target(arguments) {
+                    Ok(target) => target,
+                    Err(refusal) => return Ok(refusal),
+                };
+                match selection.find(&name) {
+                    Some((number, tool)) => Ok(run(number, tool, &arguments).await),
+                    None => Ok(Answer::error(format!("Unknown tool: {name}"))),
+                }
+            }
+            (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
+                Ok(run(number, tool, &arguments).await)
+            }
+            _ => Err(ErrorData::invalid_params(
+                format!("Unknown tool: {name}"),
+                None,
+            )),
+        }
+    }
+
     /// The list of registered tools, as JSON.
     pub(crate) fn tools_json(&self) -> &str {
         match self.mode {
@@ -204,44 +243,6 @@ impl Server {
             ),
         }
     }
-
-    async fn answer(
-        &self,
-        name: &str,
-        arguments: Map<String, Value>,
-        progress: Option<&Progress>,
-    ) -> Result<Answer, ErrorData> {
-        let selection = &self.offer.selection;
-        let limits = &self.offer.limits;
-        // Boxed, so that requests that run nothing stay small.
-        let run = async |number, tool, arguments: &Map<String, Value>| {
-            Box::pin(call(selection, number, tool, arguments, limits, progress)).await
-        };
-        match (self.offer.mode, name) {
-            _ if let Some(tool) = self.offer.lookup(name) => {
-                let (text, is_error) = self.offer.look_up(tool, arguments);
-                let text = unquoted(&text);
-                Ok(Answer { text, is_error })
-            }
-            (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
-                let (name, arguments) = match meta_tools::target(arguments) {
-                    Ok(target) => target,
-                    Err(refusal) => return Ok(refusal),
-                };
-                match selection.find(&name) {
-                    Some((number, tool)) => Ok(run(number, tool, &arguments).await),
-                    None => Ok(Answer::error(format!("Unknown tool: {name}"))),
-                }
-            }
-            (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
-                Ok(run(number, tool, &arguments).await)
-            }
-            _ => Err(ErrorData::invalid_params(
-                format!("Unknown tool: {name}"),
-                None,
-            )),
-        }
-    }
 }
 
 /// Waits for something, and tells the client how it goes on: once before it begins, then every
@@ -303,10 +304,10 @@ impl ServerHandler for Server {
         let token = context.meta.get_progress_token();
         let answer = async {
             match token.filter(|_| self.offer.lookup(&request.name).is_none()) {
-                None => self.answer(&request.name, arguments, None).await,
+                None => self.offer.answer(&request.name, arguments, None).await,
                 Some(token) => {
                     let progress = Progress::default();
-                    let answer = self.answer(&request.name, arguments, Some(&progress));
+                    let answer = self.offer.answer(&request.name, arguments, Some(&progress));
                     reported(answer, &progress, &context.peer, token).await
                 }
             }

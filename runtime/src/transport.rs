@@ -4,6 +4,7 @@
 //! nothing but baked bytes, input that is no message gets an answer, and a client that sends too
 //! much has to wait.
 
+mod calls;
 mod departure;
 mod flow;
 mod lines;
@@ -29,8 +30,9 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Offer;
+use calls::Calls;
 use departure::Departure;
-use flow::{Flow, Verdict};
+use flow::{Flow, Number, Verdict};
 use lines::{Line, Lines};
 use message::{INVALID_REQUEST, Parsed, kind, opens, parse};
 use writer::Writer;
@@ -49,6 +51,7 @@ pub(crate) struct Stdio {
     departure: Departure,
     flow: Arc<Flow>,
     offer: Arc<Offer>,
+    calls: Calls,
     /// What is to be said about the last line. It is kept here, because rmcp may drop the future
     /// that says it and ask again.
     reply: Option<Vec<u8>>,
@@ -79,6 +82,7 @@ impl Stdio {
             departure: Departure::new(stop),
             flow,
             offer,
+            calls: Calls::default(),
             reply: None,
             writer: Some(writer),
         }
@@ -92,14 +96,15 @@ impl Stdio {
             self.say_reply().await;
             if let Some((number, line)) = self.flow.next_parked() {
                 if let Parsed::Message(message) = parse(line.trim_ascii())
-                    && let JsonRpcMessage::Request(mut request) = *message
+                    && let JsonRpcMessage::Request(request) = *message
+                    && let Some(request) = self.begin(number, request)
                 {
-                    request.id = RequestId::Number(number);
                     return Ok(Some(JsonRpcMessage::Request(request)));
                 }
                 continue;
             }
             if self.is_at_end && !self.flow.has_parked() {
+                self.calls.finish().await;
                 return Ok(None);
             }
             let may_read = !self.is_at_end && self.flow.has_room();
@@ -127,7 +132,7 @@ impl Stdio {
 
     /// The message in a line, if it is one that rmcp may have now.
     fn take(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
-        let mut message = match parse(line.trim_ascii()) {
+        let message = match parse(line.trim_ascii()) {
             Parsed::Message(message) => *message,
             Parsed::Nothing => return None,
             Parsed::Malformed(id, code, message) => {
@@ -136,37 +141,59 @@ impl Stdio {
             }
         };
         self.is_open |= opens(&message);
-        let may_go = match &mut message {
-            JsonRpcMessage::Request(request) => {
-                if self.is_answered_at_once(request) {
+        match message {
+            JsonRpcMessage::Request(mut request) => {
+                if self.is_answered_at_once(&mut request) {
                     return None;
                 }
                 match self.flow.admit(&request.id, kind(&request.request), line) {
-                    Verdict::Go(number) => {
-                        request.id = RequestId::Number(number);
-                        true
-                    }
-                    Verdict::Parked => false,
+                    Verdict::Go(number) => self.begin(number, request).map(JsonRpcMessage::Request),
+                    Verdict::Parked => None,
                     Verdict::Duplicate => {
                         let message =
                             "Invalid request: another request with this id is not answered yet";
                         self.complain(&request.id, INVALID_REQUEST, message);
-                        false
+                        None
                     }
                 }
             }
-            JsonRpcMessage::Notification(notification) => match &mut notification.notification {
-                ClientNotification::CancelledNotification(cancelled) => {
+            JsonRpcMessage::Notification(mut notification) => {
+                let mut may_go = self.is_open;
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &mut notification.notification
+                {
                     let id = &mut cancelled.params.request_id;
                     let number = id.take().and_then(|id| self.flow.cancel(&id));
                     *id = number.map(RequestId::Number);
-                    number.is_some()
+                    may_go = number.is_some_and(|number| !self.calls.cancel(number));
                 }
-                _ => self.is_open,
-            },
-            _ => self.is_open,
-        };
-        may_go.then_some(message)
+                may_go.then_some(JsonRpcMessage::Notification(notification))
+            }
+            other => self.is_open.then_some(other),
+        }
+    }
+
+    /// Begins to work on a request. Returns it if it is rmcp that does.
+    fn begin(
+        &mut self,
+        number: Number,
+        mut request: JsonRpcRequest<ClientRequest>,
+    ) -> Option<JsonRpcRequest<ClientRequest>> {
+        // Progress is told by rmcp, and whatever else is unusual is its business too.
+        let is_usual = self.has_greeted && request.request.extensions().is_empty();
+        match (request.request, &self.writer) {
+            (ClientRequest::CallToolRequest(call), Some(writer)) if is_usual => {
+                let (offer, flow) = (self.offer.clone(), self.flow.clone());
+                let queue = writer.queue.clone();
+                self.calls.begin(number, call.params, offer, flow, queue);
+                None
+            }
+            (other, _) => {
+                request.request = other;
+                request.id = RequestId::Number(number);
+                Some(request)
+            }
+        }
     }
 
     /// Answers a request that takes nothing but what was baked. rmcp would need several times as long.
@@ -300,6 +327,7 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn close(&mut self) -> io::Result<()> {
+        self.calls.end().await;
         if let Some(writer) = self.writer.take() {
             writer.close().await;
         }

@@ -1,0 +1,116 @@
+//! Calls that are carried out here. rmcp would take another task and several messages between tasks for
+//! each, which is most of what the server does for a short command.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, RequestId};
+use serde::Serialize;
+use tokio::sync::mpsc::Sender;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::flow::{Flow, Number};
+use super::writer::Line;
+use crate::answer::Answer;
+use crate::server::Offer;
+
+/// The calls that are under way.
+#[derive(Default)]
+pub(super) struct Calls {
+    tasks: JoinSet<Number>,
+    running: HashMap<Number, AbortHandle>,
+}
+
+impl Calls {
+    /// Begins a call. Its answer goes to the queue.
+    pub(super) fn begin(
+        &mut self,
+        number: Number,
+        params: CallToolRequestParams,
+        offer: Arc<Offer>,
+        flow: Arc<Flow>,
+        queue: Sender<Line>,
+    ) {
+        self.forget_finished();
+        let task = self.tasks.spawn(async move {
+            let arguments = params.arguments.unwrap_or_default();
+            let answer = offer.answer(&params.name, arguments, None).await;
+            // Nothing if the client does not want it any more.
+            if let Some(id) = flow.answer(number) {
+                let line = Line {
+                    bytes: message(&id, &answer),
+                    tools: None,
+                    answers: Some(number),
+                };
+                // Without a writer there is no client.
+                let _ = queue.send(line).await;
+            }
+            number
+        });
+        self.running.insert(number, task);
+    }
+
+    /// Ends a call, and its command with it. Returns whether it was here.
+    pub(super) fn cancel(&mut self, number: Number) -> bool {
+        let task = self.running.remove(&number);
+        task.inspect(AbortHandle::abort).is_some()
+    }
+
+    /// Waits until all are done.
+    pub(super) async fn finish(&mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// Ends all.
+    pub(super) async fn end(&mut self) {
+        self.tasks.shutdown().await;
+    }
+
+    fn forget_finished(&mut self) {
+        while let Some(finished) = self.tasks.try_join_next() {
+            if let Ok(number) = finished {
+                self.running.remove(&number);
+            }
+        }
+    }
+}
+
+/// An answer as a message, as rmcp would write it.
+fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Message<'a> {
+        jsonrpc: &'static str,
+        id: &'a RequestId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<Outcome<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a ErrorData>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Outcome<'a> {
+        content: [Content<'a>; 1],
+        is_error: bool,
+    }
+    #[derive(Serialize)]
+    struct Content<'a> {
+        r#type: &'static str,
+        text: &'a str,
+    }
+    let result = answer.as_ref().ok().map(|answer| Outcome {
+        content: [Content {
+            r#type: "text",
+            text: &answer.text,
+        }],
+        is_error: answer.is_error,
+    });
+    let message = Message {
+        jsonrpc: "2.0",
+        id,
+        result,
+        error: answer.as_ref().err(),
+    };
+    // Text and numbers can always be written.
+    serde_json::to_vec(&message).unwrap_or_default()
+}
