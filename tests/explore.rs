@@ -512,7 +512,10 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
         SEARCH,
         &json!({"query": "zzzzqqqq", "category": "vcs"}),
     );
-    assert!(text(&nothing["navigation_hints"][0]).starts_with("Nothing fits in category 'vcs'"));
+    assert!(
+        text(&nothing["navigation_hints"][0])
+            .starts_with("Nothing fits with these filters; without: ")
+    );
 }
 
 #[test]
@@ -739,7 +742,7 @@ fn guidance_tells_what_the_config_and_policies_say() {
     };
     let kinds = guidance("dump_kinds");
     assert!(
-        kinds.contains(&"It can be called without arguments.".to_owned()),
+        kinds.contains(&"No argument is required.".to_owned()),
         "{kinds:?}"
     );
     assert!(
@@ -824,7 +827,7 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
     );
     let many = vec!["git_log"; 51];
     let (problems, _) = refused(&mut server, DETAILS, &json!({"tool_id": many}));
-    assert_eq!(problems, ["tool_id may name at most 50 tools at once"]);
+    assert_eq!(problems, ["tool_id may have at most 50 names"]);
     let nothing = server.call_registered(DETAILS, &json!({"tool_id": ["nope", "neither"]}));
     assert!(nothing.is_error);
     assert_eq!(nothing.json().as_array().map(Vec::len), Some(2));
@@ -1041,16 +1044,21 @@ fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
     );
 }
 
-/// How many examples a tool has by its schema: one with what must be given, and one with more.
+/// How many examples a tool has by its schema: one with what must be given, or what is read if nothing
+/// must be, and one with more. Where it runs is no reason for another.
 fn expected_examples(details: &Value) -> usize {
     let parameters = details["tool_details"]["parameters"]
         .as_array()
         .expect("a list");
     let guidance = texts(&details["usage_guidance"]["best_practices"]);
-    let is_directory =
-        |name: &Value| guidance.contains(&format!("'{}' says where it runs.", text(name)));
+    let has_required = parameters.iter().any(|it| it["required"] == true);
+    let is_more = |name: String| {
+        let is_directory = guidance.contains(&format!("'{name}' says where it runs."));
+        let is_read = guidance.contains(&format!("What it is to read goes into '{name}'."));
+        !is_directory && (has_required || !is_read)
+    };
     let mut optional = parameters.iter().filter(|it| it["required"] == false);
-    1 + usize::from(optional.any(|it| !is_directory(&it["name"])))
+    1 + usize::from(optional.any(|it| is_more(text(&it["name"]))))
 }
 
 #[test]
@@ -1253,7 +1261,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
     let served = ask(
         &mut start(),
         SEARCH,
-        &json!({"query": "show commit history"}),
+        &json!({"query": "show commit history", "max_results": 10}),
     );
     assert_eq!(timeless(json), timeless(served));
     let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
@@ -1287,4 +1295,168 @@ fn searches_on_the_command_line_are_a_table_or_json() {
         .search(&json!({"query": "show me my commit history please"}));
     assert_eq!(ranked["match"], "ranked");
     assert_eq!(ranked["results"][0]["tool_name"], "git_log");
+}
+
+#[test]
+fn nobody_is_told_to_call_what_may_destroy_something() {
+    let mut server = start();
+    let mut hints = |query: &str, best: &str| {
+        let answer = ask(&mut server, SEARCH, &json!({"query": query}));
+        assert_eq!(results(&answer)[0]["tool_id"], best, "{query}");
+        texts(&answer["navigation_hints"])
+    };
+    let reading = hints("docker_ps", "docker_ps");
+    assert!(
+        reading[0].starts_with("Call the best match: climax_call "),
+        "{reading:?}"
+    );
+    let writing = hints("docker_commit", "docker_commit");
+    assert!(
+        writing[0].starts_with("See all about the best match: "),
+        "{writing:?}"
+    );
+    assert!(
+        writing[1].starts_with("Call it, which changes something: climax_call "),
+        "{writing:?}"
+    );
+    let destroying = hints("docker_rm", "docker_rm");
+    assert!(
+        destroying[0].starts_with("It may destroy something, so see all about it: "),
+        "{destroying:?}"
+    );
+    assert!(
+        !destroying.iter().any(|hint| hint.contains("climax_call")),
+        "{destroying:?}"
+    );
+}
+
+#[test]
+fn hints_keep_what_was_asked_for() {
+    let mut server = start();
+    let arguments = json!({
+        "query": "takes show docker", "tool_type": "system", "search_mode": "keyword", "max_results": 2,
+    });
+    let answer = ask(&mut server, SEARCH, &arguments);
+    let hints = texts(&answer["navigation_hints"]);
+    let wider = hints.last().expect("a hint");
+    let (before, call) = wider.split_at(wider.find('{').expect("arguments"));
+    let total: usize = before
+        .split_whitespace()
+        .nth(2)
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    let call: Value = serde_json::from_str(call).expect("JSON");
+    assert_eq!(call["tool_type"], "system");
+    assert_eq!(call["search_mode"], "keyword");
+    assert_eq!(found(&mut server, &call).len(), total, "{wider}");
+    let nothing = json!({"query": "zzzzqqqq", "tool_type": "custom", "category": ""});
+    let nothing = ask(&mut server, SEARCH, &nothing);
+    let hint = text(&nothing["navigation_hints"][0]);
+    assert_eq!(
+        hint,
+        r#"Nothing fits with these filters; without: search_mcp_tools {"query":"zzzzqqqq"}"#
+    );
+}
+
+#[test]
+fn an_empty_filter_is_none() {
+    let mut server = start();
+    let all = found(&mut server, &json!({"query": "commit"}));
+    for filters in [
+        json!({"category": ""}),
+        json!({"category": " ", "tool_type": "", "search_mode": ""}),
+    ] {
+        let mut arguments = filters.clone();
+        arguments["query"] = "commit".into();
+        assert_eq!(found(&mut server, &arguments), all, "{filters}");
+    }
+    assert_eq!(
+        found(
+            &mut server,
+            &json!({"query": "commit", "category": " vcs "})
+        )
+        .len(),
+        10
+    );
+}
+
+#[test]
+fn large_requests_are_refused_with_short_answers() {
+    let mut server = start();
+    let long = "x".repeat(1_000_000);
+    for (tool, arguments, problem) in [
+        (
+            CAPABILITY,
+            json!({"capability_description": "a", "required_parameters": vec!["path"; 51]}),
+            "required_parameters may have at most 50 names",
+        ),
+        (
+            CAPABILITY,
+            json!({"capability_description": "a", "required_parameters": [long]}),
+            "required_parameters has a name of over 200 characters",
+        ),
+        (
+            DETAILS,
+            json!({"tool_id": long}),
+            "tool_id has a name of over 200 characters",
+        ),
+        (
+            SEARCH,
+            json!({"query": long}),
+            "Query too long (max 1000 characters)",
+        ),
+        (
+            SEARCH,
+            json!({"query": "a", "category": long}),
+            "Invalid category 'xxx",
+        ),
+        (
+            SEARCH,
+            json!({"query": [long]}),
+            "Query must be text, not [\"xxx",
+        ),
+    ] {
+        let answer = server.call_registered(tool, &arguments);
+        assert!(
+            answer.is_error && answer.text.contains(&problem.replace('"', "\\\"")),
+            "{problem}"
+        );
+        assert!(
+            answer.text.len() < 10_000,
+            "{problem}: {}",
+            answer.text.len()
+        );
+    }
+}
+
+#[test]
+fn each_required_parameter_is_one_of_its_own_and_the_exact_name_is_preferred() {
+    let mut server = start();
+    let mut explained = |required: &[&str]| {
+        let arguments = json!({"capability_description": "takes words without flags", "required_parameters": required});
+        let answer = ask(&mut server, CAPABILITY, &arguments);
+        let tool = results(&answer)
+            .iter()
+            .find(|it| it["tool_id"] == "dump_positional")
+            .cloned();
+        tool.map(|tool| texts(&tool["explanation"]["matched"]))
+    };
+    assert!(
+        explained(&["path", "number"])
+            .is_some_and(|it| it.contains(&"has parameter 'path'".to_owned()))
+    );
+    assert_eq!(explained(&["path", "file"]), None);
+}
+
+#[test]
+fn a_lone_hit_on_one_word_of_several_is_not_certain() {
+    let mut server = start();
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "repository zzzzqqqq wwwwjjjj"}),
+    );
+    assert_eq!(texts_of(&answer), ["git_commit"]);
+    assert_ne!(results(&answer)[0]["confidence_level"], "high", "{answer}");
 }

@@ -49,7 +49,7 @@ fn relations_are_right_for_four_of_five() {
             }
         }
         let _ = writeln!(report, "{kind}: {right} of {told} are right");
-        assert!(told >= 7 && right * 5 >= told * 4, "{report}");
+        assert!(told >= 5 && right * 5 >= told * 4, "{report}");
     }
     // For whoever wants to see it: `cargo test -p climax-codegen relations -- --nocapture`.
     eprintln!("{report}");

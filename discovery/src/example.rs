@@ -97,18 +97,22 @@ const NUMBERS: [(&str, i64); 13] = [
     ("year", 2026),
 ];
 
-/// Arguments of calls: one call with only what must be given, and one with something more if there is
-/// more. None if no value could be found that a policy allows for an argument that must be given.
+/// Arguments of calls: one call with only what must be given (or what it reads, if nothing must be), and
+/// one with something more if there is more. None if no value could be found that a policy allows for an argument that must be given.
 #[must_use]
 pub fn examples(tool: &Tool<'_>) -> Vec<Map<String, Value>> {
-    let required: Option<Vec<_>> = tool
-        .required()
+    let has_required = tool.required().next().is_some();
+    let is_first = |argument: &&Argument<'_>| {
+        argument.required || !has_required && argument.place == Place::Stdin
+    };
+    let first = tool.arguments.iter().filter(is_first);
+    let required: Option<Vec<_>> = first
         .map(|argument| Some((argument.name, value(argument)?)))
         .collect();
     let Some(required) = required else {
         return Vec::new();
     };
-    let optional = tool.arguments.iter().filter(|argument| !argument.required);
+    let optional = tool.arguments.iter().filter(|it| !is_first(it));
     // Where a command runs tells nothing about the tool.
     let optional = optional.filter(|argument| argument.place != Place::Directory);
     let optional: Vec<_> = optional
@@ -159,15 +163,36 @@ fn value(argument: &Argument<'_>) -> Option<Value> {
             values.find(allowed)
         }
         Kind::String => {
+            let told = told(argument.description).map(Value::from);
             let by_name = by_name(argument.name, &TEXTS).map(Value::from);
             let mine = || format!("my-{}", argument.name.replace(['_', ' '], "-")).into();
             let texts = TEXTS.iter().map(|(_, text)| (*text).into());
             let short = ["example", "a", "A", "1"].into_iter().map(Value::from);
-            let mut values = default.cloned().chain(by_name);
+            let mut values = default.cloned().chain(told).chain(by_name);
             let others = || std::iter::once_with(mine).chain(texts).chain(short);
             values.find(allowed).or_else(|| others().find(allowed))
         }
     }
+}
+
+/// A value that a description gives as an example: `e.g. name=web, ...`.
+fn told(description: &str) -> Option<&str> {
+    let (_, example) = ["e.g. ", "for example ", "such as "]
+        .iter()
+        .find_map(|words| description.split_once(words))?;
+    let quote = example.starts_with(['\'', '"', '`']);
+    let ends: &[&str] = if quote {
+        &["'", "\"", "`"]
+    } else {
+        &[", ", " or ", " and ", " for ", "; ", ". ", ")"]
+    };
+    let example = &example[usize::from(quote)..];
+    let end = ends.iter().filter_map(|end| example.find(end)).min();
+    let example = &example[..end.unwrap_or(example.len())];
+    let example = example.trim().trim_end_matches(['.', ';', ',']);
+    // Longer ones are rather sentences, and what looks like an option is refused.
+    let is_value = !example.is_empty() && example.len() <= 40 && !example.starts_with('-');
+    is_value.then_some(example)
 }
 
 /// A bound as a value, or the whole number above it.
@@ -231,6 +256,33 @@ mod tests {
             texts(&tool(vec![branch, number])),
             ["{}", r#"{"source_branch":"trunk","max_lines":10}"#]
         );
+    }
+
+    #[test]
+    fn a_description_may_give_an_example() {
+        for (description, expected) in [
+            (
+                "Condition as key=value, e.g. name=web, label=a or x=y.",
+                Some("name=web"),
+            ),
+            ("Only the last while, e.g. 10m or 2h.", Some("10m")),
+            (
+                "Labels, e.g. 'tier in (front,back)'.",
+                Some("tier in (front,back)"),
+            ),
+            (
+                "Pod, or type/name such as deployment/web for one",
+                Some("deployment/web"),
+            ),
+            ("An option (e.g. --all)", None),
+            (
+                "Platform of the image, e.g. linux/arm64.",
+                Some("linux/arm64"),
+            ),
+            ("Nothing", None),
+        ] {
+            assert_eq!(told(description), expected, "{description}");
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn best_practices(tool: &Tool<'_>) -> Vec<String> {
         .map(|argument| format!("'{}' ({})", argument.name, argument.kind.name()))
         .collect();
     let mut sentences = vec![if required.is_empty() {
-        "It can be called without arguments.".to_owned()
+        "No argument is required.".to_owned()
     } else {
         format!("Always give {}.", required.join(", "))
     }];

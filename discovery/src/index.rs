@@ -284,23 +284,25 @@ fn add_parts(
 ) {
     let known = words_of_texts(facts);
     for (number, tool) in (0..).zip(&facts.tools) {
-        let mut found: Vec<(&str, f64)> = Vec::new();
+        let mut found: Vec<(&str, f64, Field)> = Vec::new();
         let name = tool.name.to_lowercase();
         let cli = facts.cli_of(tool).name.to_lowercase();
-        for word in letters(&name).chain(letters(&cli)) {
+        let of_name = letters(&name).map(|word| (word, Field::Name));
+        let of_cli = letters(&cli).map(|word| (word, Field::Cli));
+        for (word, field) in of_name.chain(of_cli) {
             for length in SHORTEST_PART..word.len() {
                 for part in [&word[..length], &word[word.len() - length..]] {
                     if let Some(part) = known.get(part) {
                         let share = real(length) / real(word.len());
-                        match found.iter_mut().find(|(found, _)| found == part) {
+                        match found.iter_mut().find(|(found, _, _)| found == part) {
                             Some(found) => found.1 = found.1.max(share),
-                            None => found.push((part, share)),
+                            None => found.push((part, share, field)),
                         }
                     }
                 }
             }
         }
-        found.sort_by_key(|(part, _)| *part);
+        found.sort_by_key(|(part, _, _)| *part);
         let own = |term: &u32| {
             let names = [Field::Name, Field::Cli].into_iter();
             names
@@ -308,10 +310,10 @@ fn add_parts(
                 .any(|field| fields.of(field, number as usize, tool.cli).contains(term))
         };
         let is_whole = |part: &str| {
-            let mut others = found.iter().filter(|(other, _)| *other != part);
-            !others.any(|(other, _)| other.contains(part))
+            let mut others = found.iter().filter(|(other, _, _)| *other != part);
+            !others.any(|(other, _, _)| other.contains(part))
         };
-        for (part, share) in found.iter().filter(|(part, _)| is_whole(part)) {
+        for (part, share, field) in found.iter().filter(|(part, _, _)| is_whole(part)) {
             let term = collector
                 .terms
                 .get(&*collector.tokeniser.stem(part))
@@ -319,7 +321,7 @@ fn add_parts(
             if let Some(term) = term.filter(|term| !own(term)) {
                 let posting = of_tool(&mut postings[term as usize], number);
                 posting.frequency += share;
-                posting.marks |= Field::Name.mark();
+                posting.marks |= field.mark();
             }
         }
     }

@@ -72,6 +72,8 @@ const MOST_MEANT: usize = 3;
 const NAMED: f64 = 0.1;
 /// How many hits are kept sorted while more are found.
 const FEW: usize = 64;
+/// How much of what a tool does not have counts against it.
+const UNMET: f64 = 0.3;
 /// The parts of a weight.
 const PARTS: f64 = 256.0;
 
@@ -128,6 +130,17 @@ pub struct Asked {
     pub way: Way,
 }
 
+/// A word of a query that tells something.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// As it was folded.
+    pub text: String,
+    /// Whether somebody knows it, or what it may have been meant to be.
+    pub is_known: bool,
+    /// The rows of all terms that it came to.
+    pub rows: Vec<usize>,
+}
+
 /// A tool that was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit {
@@ -145,8 +158,8 @@ pub struct Ranked {
     pub total: usize,
     /// What was looked up.
     pub asked: Vec<Asked>,
-    /// Words that nobody knows, also not otherwise written.
-    pub unknown: Vec<String>,
+    /// The words of the query that tell something.
+    pub words: Vec<Word>,
     /// Tools all of whose name is in the query.
     pub named: Vec<u32>,
     /// The points of a tool that would fit in every way.
@@ -167,7 +180,7 @@ impl<'i> View<'i> {
             best: Vec::new(),
             total: 0,
             asked: Vec::new(),
-            unknown: Vec::new(),
+            words: Vec::new(),
             named: Vec::new(),
             possible: 0.0,
         };
@@ -210,7 +223,11 @@ impl<'i> View<'i> {
         let mut counts = Vec::new();
         for sought in self.sought(query) {
             let weight = sought.weight;
-            let before = ranked.asked.len();
+            ranked.words.push(Word {
+                text: sought.word.clone(),
+                is_known: false,
+                rows: Vec::new(),
+            });
             match sought.row {
                 Some(row) => {
                     let impacts = self.postings(row).map(|(_, impact, _)| impact);
@@ -237,9 +254,6 @@ impl<'i> View<'i> {
                 if let Some(likeness) = likeness {
                     self.ask_alike(&sought, &neighbours, likeness, ranked);
                 }
-            }
-            if is_unknown && ranked.asked.len() == before {
-                ranked.unknown.push(sought.word);
             }
         }
     }
@@ -407,6 +421,10 @@ impl Ranked {
 
     /// A term that two words come to counts as much as for the one for which it counts more.
     fn ask(&mut self, word: &str, row: usize, weight: f64, way: Way) {
+        if let Some(word) = self.words.last_mut() {
+            word.rows.push(row);
+            word.is_known |= way != Way::Alike;
+        }
         let asked = Asked {
             word: word.to_owned(),
             row,
@@ -421,7 +439,8 @@ impl Ranked {
     }
 
     /// How sure it is that a hit is what was looked for, from 0 to 1: by how much of what was asked for it
-    /// has, and by how far it is before the next one, or behind the first.
+    /// has, and by how far it is before the next one, or behind the first. What it does not have could be
+    /// had by another, if there were one.
     #[must_use]
     pub fn score(&self, hit: &Hit) -> f64 {
         let mut others = self.best.iter().filter(|other| other.tool != hit.tool);
@@ -431,6 +450,7 @@ impl Ranked {
         }
         let told = hit.points / MOST;
         let of_possible = (hit.points / self.possible).min(1.0);
+        let other = other.max(UNMET * (self.possible - hit.points));
         let margin = hit.points / (hit.points + other);
         let square = margin * margin;
         let odds = 100.0 * told * (told * of_possible).sqrt() * square * square * square * square;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::facts::{Facts, Place, Tool};
-use crate::synonyms::are_same;
+use crate::synonyms::{names_for, plain};
 use crate::tokens::{Tokeniser, words};
 use crate::vectors::Vectors;
 
@@ -27,15 +27,17 @@ const MOST_PREREQUISITES: usize = 3;
 /// thousands of tools would take too long.
 const WINDOW: usize = 256;
 
-/// How near tools with the same verb must be to be alternatives: of different CLIs, of the same CLI, and
-/// of the same CLI where one's name goes on where the other's ends. Chosen on labels of 30 tools.
+/// How near tools with the same verb must be to be alternatives: of different CLIs with the same nouns, and
+/// with others; of the same CLI, and there where one's name goes on where the other's ends. Chosen by
+/// looking at the bundled tools.
 const NEAR_ELSEWHERE: f64 = 0.25;
-const NEAR_HERE: f64 = 0.7;
-const NEAR_VARIANT: f64 = 0.2;
+const NEAR_OTHERWISE: f64 = 0.32;
+const NEAR_HERE: f64 = 0.85;
+const NEAR_VARIANT: f64 = 0.25;
 
 /// Words that say what is done; those in a line do the same.
 const VERBS: &str = "\
-    list ls ps\n\
+    list ls ps see\n\
     show view get inspect describe info cat read display print explain\n\
     search find grep query\n\
     create add new init make mkdir\n\
@@ -213,8 +215,10 @@ impl Finder<'_> {
                 .is_some_and(|rest| rest.starts_with(|it: char| !it.is_alphanumeric()))
         };
         let (name, others) = (tool_facts.name, other_facts.name);
-        let needed = if tool_facts.cli != other_facts.cli {
+        let needed = if tool_facts.cli != other_facts.cli && one.nouns == two.nouns {
             NEAR_ELSEWHERE
+        } else if tool_facts.cli != other_facts.cli {
+            NEAR_OTHERWISE
         } else if begins(name, others) || begins(others, name) {
             NEAR_VARIANT
         } else {
@@ -233,9 +237,11 @@ impl Finder<'_> {
         let is_same = !one.nouns.is_empty() && one.nouns == two.nouns;
         let tools = &self.facts.tools;
         let shares = tools[tool].required().any(|mine| {
-            tools[other]
-                .required()
-                .any(|theirs| theirs.name == mine.name)
+            // What half of all tools have says nothing.
+            let is_telling =
+                !is_general(mine.name) && !names_for("path").contains(&plain(mine.name));
+            let mut theirs = tools[other].required();
+            is_telling && theirs.any(|theirs| theirs.name == mine.name)
         });
         is_same || shares
     }
@@ -256,20 +262,32 @@ impl Finder<'_> {
     }
 
     fn is_listed(&self, tool: usize, argument: &str, listed: &BTreeSet<String>) -> bool {
-        let mut things = Vec::new();
+        let nouns = &self.actions[tool].nouns;
+        let mut things = BTreeSet::new();
         words(argument, |word| {
-            if !GENERAL
-                .split_ascii_whitespace()
-                .any(|general| general == word)
-            {
-                things.push(self.tokeniser.stem(word).into_owned());
+            if !is_general(word) {
+                things.insert(self.tokeniser.stem(word).into_owned());
             }
         });
-        if things.is_empty() {
-            things.extend(self.actions[tool].nouns.iter().cloned());
+        let is_path = names_for("path").contains(&plain(argument));
+        // A path of something that is listed itself is one of those: that of a worktree.
+        let is_of_noun = |cli: &usize| {
+            let tools = self.by_cli[cli].iter();
+            let mut lists = tools.map(|tool| &self.actions[*tool].listed);
+            !nouns.is_empty()
+                && !nouns.contains("file")
+                && lists.any(|listed| nouns.is_subset(listed))
+        };
+        if things.is_empty() || is_path && is_of_noun(&self.facts.tools[tool].cli) {
+            return !nouns.is_empty() && nouns.is_subset(listed);
         }
-        let lists_files = listed.contains("file");
-        let has = |thing: &String| listed.contains(thing) || lists_files && are_same("path", thing);
-        !things.is_empty() && things.iter().all(has)
+        is_path && listed.contains("file") || things.is_subset(listed)
     }
+}
+
+/// Whether a word does not say what the thing is.
+fn is_general(word: &str) -> bool {
+    GENERAL
+        .split_ascii_whitespace()
+        .any(|general| general == word)
 }

@@ -4,46 +4,43 @@
 const SAME: &str = "\
     path file filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
-    destination dest target output output_path out\n\
-    source src from input_path\n\
-    query q search search_query keyword keywords term\n\
-    pattern regex regexp expression\n\
-    text content contents body input data stdin\n\
+    destination dest output_path\n\
+    source src\n\
+    query search search_query keyword keywords\n\
+    pattern regex regexp\n\
+    text content contents body stdin\n\
     message msg comment\n\
-    url uri link address endpoint\n\
-    limit max_results count max num max_count n top\n\
-    timeout wait wait_time deadline\n\
-    user username login user_name account\n\
-    password passwd secret\n\
-    repo repository project\n\
-    branch ref revision commit rev\n\
-    format output_format type\n\
+    url uri link\n\
+    limit max_results max_count count\n\
+    user username user_name login\n\
+    password passwd\n\
+    repo repository\n\
+    ref revision commit rev\n\
+    format output_format\n\
     recursive recurse\n\
-    verbose debug\n\
-    force overwrite\n\
-    name title label\n\
-    id identifier number\n\
+    id identifier\n\
     container container_id container_name\n\
     namespace ns\n\
-    port ports\n\
-    host hostname server";
+    host hostname";
 
-/// Whether two names of arguments may mean the same. Case and separators make no difference.
+/// The names that an argument may have for what one name says, the name itself first. All without
+/// separators, in small letters.
 #[must_use]
-pub fn are_same(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
-    one == other
-        || SAME.lines().any(|line| {
-            let has = |name: &str| {
-                line.split_ascii_whitespace()
-                    .any(|word| plain(word) == name)
-            };
-            has(&one) && has(&other)
-        })
+pub fn names_for(name: &str) -> Vec<String> {
+    let own = plain(name);
+    let mut names = vec![own.clone()];
+    for line in SAME.lines() {
+        let words: Vec<String> = line.split_ascii_whitespace().map(plain).collect();
+        if words.contains(&own) {
+            names.extend(words);
+        }
+    }
+    names
 }
 
 /// A name without separators, in small letters.
-fn plain(name: &str) -> String {
+#[must_use]
+pub fn plain(name: &str) -> String {
     let letters = name.chars().filter(|character| character.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -60,10 +57,11 @@ mod tests {
             ("dir", "folder"),
             ("odd one", "oddOne"),
         ] {
-            assert!(are_same(one, other), "{one} {other}");
+            assert!(names_for(one).contains(&plain(other)), "{one} {other}");
         }
         for (one, other) in [("path", "dir"), ("message", "msgs"), ("", "x")] {
-            assert!(!are_same(one, other), "{one} {other}");
+            assert!(!names_for(one).contains(&plain(other)), "{one} {other}");
         }
+        assert_eq!(names_for("Max-Count")[0], "maxcount");
     }
 }

@@ -50,11 +50,12 @@ impl Tokeniser {
 #[must_use]
 #[rustfmt::skip]
 pub fn is_filler(word: &str) -> bool {
-    matches!(
+    // A letter is rather an option than a word.
+    word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic() || matches!(
         word,
         "a" | "about" | "also" | "am" | "an" | "and" | "any" | "are" | "as" | "at" | "be" |
         "because" | "been" | "being" | "between" | "but" | "by" | "can" | "certain" | "could" |
-        "did" | "do" | "does" | "doing" | "done" | "for" | "from" | "get" | "give" | "given" |
+        "did" | "do" | "does" | "doing" | "done" | "for" | "from" | "give" | "given" |
         "had" | "has" | "have" | "having" | "he" | "help" | "here" | "how" | "i" | "if" | "in" |
         "into" | "is" | "it" | "its" | "just" | "let" | "like" | "may" | "me" |
         "might" | "mine" | "must" | "my" | "need" | "no" | "not" | "of" | "on" | "onto" | "or" |

@@ -111,11 +111,12 @@ pub(crate) fn dice(word: &str, other: &str, common: usize) -> f64 {
 }
 
 /// The longest words that are compared letter by letter.
-const LONGEST: usize = 31;
+const LONGEST: usize = 64;
 
 /// How many letters have to be put in, taken out, changed or swapped with the next to make one word of
 /// another, if that is not more than `most`.
-pub(crate) fn distance(one: &str, other: &str, most: u8) -> Option<u8> {
+#[must_use]
+pub fn distance(one: &str, other: &str, most: u8) -> Option<u8> {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let is_far = one.len().abs_diff(other.len()) > usize::from(most)
         || one.len().max(other.len()) > LONGEST

@@ -146,8 +146,10 @@ pub(crate) fn shown(
 ) -> Option<Shown> {
     let cli = selection.catalog.clis.get(tool.cli as usize)?;
     let arena = Bump::new();
-    let argv = Argv::begin_shown(selection.text(cli.command), selection.text(tool.command));
-    let own = argv.words.len();
+    let base = selection.text(cli.command);
+    let argv = Argv::begin_shown(base, selection.text(tool.command));
+    // These have variables that are not expanded here.
+    let own = base.split_whitespace().count();
     let argv = fill(selection, number, tool, arguments, &arena, argv).ok()?;
     let words = argv.words.iter().enumerate();
     let words = words.map(|(at, word)| if at < own { word.clone() } else { typed(word) });

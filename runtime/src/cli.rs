@@ -232,6 +232,9 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
         }) => {
             let selection = allowed(catalog, &[], &policy, &|_, _| None)?.selection;
             let query = query.join(" ");
+            if let Some(problem) = explore::problem(&query) {
+                return Err(problem.into());
+            }
             let text = if json {
                 explore::json(&selection, &query, limit)
             } else {

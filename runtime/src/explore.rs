@@ -25,7 +25,7 @@ use crate::selection::Selection;
 pub(crate) use cache::Cache;
 use cache::Prepared;
 use json::Json;
-use request::Request;
+use request::{RESULTS, Request, shortened};
 
 const CATEGORIES: &str = "list_tool_categories";
 
@@ -168,13 +168,21 @@ fn push_error(
     json.field("tool", tool);
     json.field("message", message);
     match context.filter(|context| !context.is_empty()) {
-        Some(context) => json.field("context", context),
+        Some(context) => json.field("context", &shortened(context)),
         None => json.raw_field("context", "null"),
     }
     json.field("timestamp", &Moment::now().plain());
     json.texts("suggestions", suggestions.iter().map(String::as_str));
     json.close('}');
     json.close('}');
+}
+
+/// What is wrong with a query, if something is.
+pub(crate) fn problem(query: &str) -> Option<String> {
+    let arguments = [("query".to_owned(), query.into())];
+    let mut request = Request::new(arguments.into_iter().collect());
+    request.query("query", "Query");
+    (!request.problems.is_empty()).then(|| request.problems.join("; "))
 }
 
 /// What fits a query, as `search_mcp_tools` answers.
@@ -215,11 +223,12 @@ pub(crate) fn table(selection: &Selection, query: &str, limit: usize) -> String 
     let mut text = columns(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
     let shown = found.best.len();
     if found.total > shown {
-        let _ = writeln!(
-            text,
-            "\n{shown} of {} that fit; more with --limit",
-            found.total
-        );
+        let more = if limit < *RESULTS.end() {
+            "; more with --limit"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "\n{shown} of {} that fit{more}", found.total);
     }
     text
 }

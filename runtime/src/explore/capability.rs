@@ -1,8 +1,8 @@
 //! `search_tools_by_capability`: what a tool has to do and to take -> tools, with what fits and what does not.
 
 use climax_discovery::complexity::Complexity;
-use climax_discovery::rank::{Mode, Way};
-use climax_discovery::synonyms::are_same;
+use climax_discovery::rank::Mode;
+use climax_discovery::synonyms::{names_for, plain};
 use climax_discovery::tables::Record;
 use serde_json::{Map, Value};
 
@@ -30,7 +30,12 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Answered> {
     let mut request = Request::new(arguments);
     let query = request.query("capability_description", "Capability description");
-    let required = request.names("required_parameters");
+    let required = request.names("required_parameters").into_iter();
+    let required = required.map(|name| Required {
+        names: names_for(&name),
+        name,
+    });
+    let required: Vec<Required> = required.collect();
     let [simple, moderate, complex] = Complexity::ALL.map(Complexity::name);
     let complexity = request.choice("preferred_complexity", &[simple, moderate, complex, ANY]);
     let complexity = complexity.unwrap_or_else(|| ANY.to_owned());
@@ -57,7 +62,7 @@ pub(super) fn prepare(
         push_tool(&mut json, selection, (it.number, it.tool), &record, parts);
         push_fit(&mut json, selection, &found, it, &record);
         let explanation = Explanation {
-            query_words: &found,
+            found: &found,
             required: &required,
             complexity: &complexity,
         };
@@ -68,7 +73,7 @@ pub(super) fn prepare(
     json.raw_field("total_results", &found.best.len().to_string());
     json.key("search_criteria");
     json.open('{');
-    json.texts("required_parameters", required.iter().map(String::as_str));
+    json.texts("required_parameters", required.iter().map(|it| &*it.name));
     json.key("preferred_complexity");
     json.plain(&complexity);
     json.raw_field("max_results", &max_results.to_string());
@@ -84,7 +89,7 @@ pub(super) fn prepare(
 fn fitting(
     selection: &Selection,
     query: &str,
-    required: &[String],
+    required: &[Required],
     complexity: &str,
     max_results: usize,
 ) -> Found {
@@ -92,11 +97,7 @@ fn fitting(
     let records = selection.discovery().records();
     let has_all = |tool: u32| {
         let record = records.record(tool);
-        record.is_some_and(|record| {
-            required
-                .iter()
-                .all(|name| parameter(&record, name).is_some())
-        })
+        record.is_some_and(|record| parameters(&record, required).is_some())
     };
     let fits = |tool: u32| offered.contains(tool) && (required.is_empty() || has_all(tool));
     let all = selection.catalog.tools.len();
@@ -129,27 +130,42 @@ fn fitting(
     found
 }
 
-/// The tool's name for a parameter.
-fn parameter<'t>(record: &Record<'t>, name: &str) -> Option<&'t str> {
-    let same = |other: &str| are_same(name, other);
-    record.parameters().map(|it| it.name).find(|it| same(it))
+/// A parameter that is required: how it was asked for, and all that it may be called.
+struct Required {
+    name: String,
+    names: Vec<String>,
+}
+
+/// What a tool calls the parameters that are required, if it has all of them; each is there once.
+fn parameters<'t>(record: &Record<'t>, required: &[Required]) -> Option<Vec<&'t str>> {
+    let own: Vec<(&str, String)> = record
+        .parameters()
+        .map(|parameter| (parameter.name, plain(parameter.name)))
+        .collect();
+    let mut found: Vec<&'t str> = Vec::new();
+    for Required { names, .. } in required {
+        let free = || own.iter().filter(|(name, _)| !found.contains(name));
+        let exact = free().find(|(_, plain)| Some(plain) == names.first());
+        let same = exact.or_else(|| free().find(|(_, plain)| names.contains(plain)));
+        let (name, _) = same?;
+        found.push(name);
+    }
+    Some(found)
 }
 
 /// What fits, and what does not.
 struct Explanation<'e> {
-    query_words: &'e Found,
-    required: &'e [String],
+    found: &'e Found,
+    required: &'e [Required],
     complexity: &'e str,
 }
 
 impl Explanation<'_> {
     fn push(&self, json: &mut Json, selection: &Selection, it: &Match, record: &Record<'_>) {
-        let mut matched = reasons(selection, self.query_words, it, record);
+        let mut matched = reasons(selection, self.found, it, record);
         let mut unmatched = self.missing_words(selection, it);
-        for name in self.required {
-            let Some(own) = parameter(record, name) else {
-                continue;
-            };
+        let own = parameters(record, self.required).unwrap_or_default();
+        for (Required { name, .. }, own) in self.required.iter().zip(own) {
             matched.push(if own == name {
                 format!("has parameter '{name}'")
             } else {
@@ -175,23 +191,11 @@ impl Explanation<'_> {
     /// The words of the description that the tool does not have, however they are written.
     fn missing_words(&self, selection: &Selection, it: &Match) -> Vec<String> {
         let ranking = selection.discovery().ranking(selection.catalog.tools.len());
-        let ranked = &self.query_words.ranked;
-        let has = |word: &str| {
-            let asked = ranked.asked.iter().filter(|asked| asked.word == word);
-            asked
-                .into_iter()
-                .any(|asked| ranking.marks(asked.row, it.number) != 0)
-        };
-        let mut missing: Vec<&str> = Vec::new();
-        let known = ranked.asked.iter().filter(|asked| asked.way != Way::Alike);
-        for word in known.map(|asked| &asked.word).chain(&ranked.unknown) {
-            if !has(word) && !missing.contains(&word.as_str()) {
-                missing.push(word);
-            }
-        }
-        missing
-            .iter()
-            .map(|word| format!("nothing about '{word}'"))
+        let has = |row: &usize| ranking.marks(*row, it.number) != 0;
+        let words = self.found.ranked.words.iter();
+        words
+            .filter(|word| !word.rows.iter().any(has))
+            .map(|word| format!("nothing about '{}'", word.text))
             .collect()
     }
 }

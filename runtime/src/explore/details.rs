@@ -2,13 +2,16 @@
 
 use climax_discovery::rank::Mode;
 use climax_discovery::tables::Record;
+use climax_discovery::tokens::key;
+use climax_discovery::trigrams::distance;
 use serde_json::{Map, Value, json};
 
 use super::json::Json;
-use super::request::{RESULTS, Request};
+use super::request::Request;
 use super::result::{Parts, push_examples, push_tool};
 use super::{Answered, finish, push_error, refuse};
 use crate::catalog::Tool;
+use crate::search::offered_in;
 use crate::search::ranked::find;
 use crate::selection::Selection;
 
@@ -17,6 +20,8 @@ pub(super) const NAME: &str = "get_tool_details";
 
 /// How many names are told in place of one that there is not.
 const NEAREST: usize = 3;
+/// By how many letters a name may be off.
+const MOST_LETTERS: u8 = 2;
 /// How many examples are told.
 const EXAMPLES: usize = 2;
 
@@ -48,12 +53,6 @@ pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> An
         request
             .suggestions
             .push("Find one with search_mcp_tools".to_owned());
-    }
-    if ids.len() > *RESULTS.end() {
-        let most = RESULTS.end();
-        request
-            .problems
-            .push(format!("tool_id may name at most {most} tools at once"));
     }
     let about = ids.join(", ");
     if !request.problems.is_empty() {
@@ -188,26 +187,41 @@ fn push_sentences<'t>(json: &mut Json, key: &str, sentences: impl Iterator<Item 
 }
 
 fn push_unknown(json: &mut Json, selection: &Selection, id: &str) {
-    let nearest = find(selection, id, Mode::Hybrid, NEAREST, |tool| {
-        let tool = selection.catalog.tools.get(tool as usize);
-        tool.is_some_and(|tool| selection.find(selection.text(tool.name)).is_some())
-    });
-    let mut suggestions: Vec<String> = nearest
-        .best
-        .iter()
-        .map(|it| {
-            let details = json!({"tool_id": selection.text(it.tool.name)});
-            format!("{NAME} {details}")
-        })
+    let suggestions: Vec<String> = nearest(selection, id)
+        .into_iter()
+        .map(|name| format!("{NAME} {}", json!({"tool_id": name})))
         .collect();
-    if suggestions.is_empty() {
-        suggestions.push("Find one with search_mcp_tools".to_owned());
+    let suggestions = if suggestions.is_empty() {
+        vec!["Find one with search_mcp_tools".to_owned()]
+    } else {
+        suggestions
+    };
+    let message = format!("Tool '{id}' not found");
+    push_error(json, NAME, &message, Some(id), &suggestions);
+}
+
+/// The names of tools that are written nearly so, and then of those that fit the words in it.
+fn nearest(selection: &Selection, id: &str) -> Vec<&'static str> {
+    let wanted = key(id);
+    let mut near: Vec<(u8, &'static str)> = Vec::new();
+    for tool in selection.clis().flat_map(|cli| selection.tools_of(cli)) {
+        let name = selection.text(tool.name);
+        let distance = distance(&wanted, &name.to_ascii_lowercase(), MOST_LETTERS);
+        near.extend(distance.map(|distance| (distance, name)));
     }
-    push_error(
-        json,
-        NAME,
-        &format!("Tool '{id}' not found"),
-        Some(id),
-        &suggestions,
-    );
+    // Stable: ties stay in catalog order.
+    near.sort_by_key(|(distance, _)| *distance);
+    let mut names: Vec<&'static str> = near.into_iter().map(|(_, name)| name).collect();
+    let offered = offered_in(selection, None);
+    let fitting = find(selection, id, Mode::Hybrid, NEAREST, |tool| {
+        offered.contains(tool)
+    });
+    for it in fitting.best {
+        let name = selection.text(it.tool.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(NEAREST);
+    names
 }

@@ -24,6 +24,7 @@ pub(super) fn prepare(
     selection: &Selection,
     arguments: Map<String, Value>,
 ) -> Result<Prepared, Answered> {
+    let given = given(&arguments);
     let mut request = Request::new(arguments);
     let query = request.query("query", "Query");
     let category = request.category(selection);
@@ -53,6 +54,7 @@ pub(super) fn prepare(
         query: &query,
         category: category.as_deref(),
         max_results,
+        given: &given,
     };
     let mut json = Json::default();
     json.open('{');
@@ -80,6 +82,25 @@ pub(super) fn prepare(
         about: query,
         results: found.best.len(),
     })
+}
+
+/// The arguments that mean something.
+fn given(arguments: &Map<String, Value>) -> Map<String, Value> {
+    const NAMES: [&str; 6] = [
+        "query",
+        "category",
+        "tool_type",
+        "max_results",
+        "include_examples",
+        "search_mode",
+    ];
+    let is_given = |(name, value): &(&String, &Value)| {
+        NAMES.contains(&name.as_str()) && !value.is_null() && *value != ""
+    };
+    let given = arguments.iter().filter(is_given);
+    given
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 fn push_results(json: &mut Json, selection: &Selection, found: &Found, include_examples: bool) {

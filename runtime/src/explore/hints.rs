@@ -2,12 +2,12 @@
 
 use climax_core::pieces::unquoted;
 use climax_discovery::rank::Way;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::request::RESULTS;
 use super::result::spelled;
-use crate::catalog::Tool;
-use crate::search::ranked::Found;
+use crate::catalog::{Risk, Tool};
+use crate::search::ranked::{Confidence, Found, Match};
 use crate::selection::Selection;
 
 /// What was asked for, as far as hints are about it.
@@ -15,10 +15,27 @@ pub(super) struct Asked<'q> {
     pub(super) query: &'q str,
     pub(super) category: Option<&'q str>,
     pub(super) max_results: usize,
+    /// The arguments that were given, which hints keep.
+    pub(super) given: &'q Map<String, Value>,
 }
 
-/// Other queries: with words that were meant in place of those that nobody knows, without words that
-/// nobody knows, and with a tag that some results have.
+impl Asked<'_> {
+    /// The same request with other arguments; what is `null` is left out.
+    fn with(&self, others: &[(&str, Value)]) -> Value {
+        let mut arguments = self.given.clone();
+        for (name, value) in others {
+            if value.is_null() {
+                arguments.shift_remove(*name);
+            } else {
+                arguments.insert((*name).to_owned(), value.clone());
+            }
+        }
+        arguments.into()
+    }
+}
+
+/// Other queries: with words that were meant in place of those that nobody knows, only with words that
+/// somebody knows, and with a tag of the best result that some others have too.
 pub(super) fn query_suggestions(
     selection: &Selection,
     asked: &Asked<'_>,
@@ -29,30 +46,27 @@ pub(super) fn query_suggestions(
     let mut meant: Vec<&str> = Vec::new();
     let mut corrected = asked.query.to_owned();
     for it in found.ranked.asked.iter().filter(|it| it.way == Way::Meant) {
-        if !meant.contains(&it.word.as_str()) {
+        let has_term = |tool: &&Match| ranking.marks(it.row, tool.number) != 0;
+        // Words of tools that are not found lead nowhere.
+        let Some(tool) = found.best.iter().find(has_term) else {
+            continue;
+        };
+        let term = ranking.term(it.row);
+        if !meant.contains(&it.word.as_str())
+            && let Some(word) = spelled(selection, tool.tool, &it.word, term)
+        {
             meant.push(&it.word);
-            let term = ranking.term(it.row);
-            let having = found.best.iter();
-            let having = having.map(|it| (it.number, it.tool));
-            let tool = having
-                .into_iter()
-                .find(|(tool, _)| ranking.marks(it.row, *tool) != 0);
-            let word = tool.map_or(term.to_owned(), |(_, tool)| spelled(selection, tool, term));
             corrected = replaced(&corrected, &it.word, &word);
         }
     }
     if !meant.is_empty() {
         suggestions.push(corrected);
     }
-    if !found.best.is_empty() {
-        let mut known = asked.query.to_owned();
-        for word in &found.ranked.unknown {
-            known = replaced(&known, word, "");
-        }
-        let known = known.split_whitespace().collect::<Vec<_>>().join(" ");
-        if !found.ranked.unknown.is_empty() && !known.is_empty() && known != asked.query {
-            suggestions.push(known);
-        }
+    let words = &found.ranked.words;
+    let known = words.iter().filter(|word| word.is_known);
+    let known: Vec<&str> = known.map(|word| word.text.as_str()).collect();
+    if !found.best.is_empty() && !known.is_empty() && known.len() < words.len() {
+        suggestions.push(known.join(" "));
     }
     if let Some(tag) = frequent_tag(selection, asked.query, found) {
         suggestions.push(format!("{} {tag}", asked.query));
@@ -73,25 +87,28 @@ fn replaced(text: &str, word: &str, other: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The tag that most results have, but not all, and that is not in the query.
+/// The tag of the best result that most others have, but not all, and that is not in the query.
 fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<String> {
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    for it in &found.best {
-        for tag in tags(selection, it.tool) {
-            match counts.iter_mut().find(|(known, _)| *known == tag) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((tag, 1)),
-            }
-        }
-    }
     let query = query.to_lowercase();
-    counts.retain(|(tag, count)| {
-        *count >= 2 && *count < found.best.len() && !query.contains(&tag.to_lowercase())
+    let best = found.best.first()?;
+    let all: Vec<Vec<String>> = found
+        .best
+        .iter()
+        .map(|it| tags(selection, it.tool))
+        .collect();
+    let counted = tags(selection, best.tool).into_iter().map(|tag| {
+        let count = all.iter().filter(|tags| tags.contains(&tag)).count();
+        (tag, count)
     });
+    let counted: Vec<(String, usize)> = counted
+        .filter(|(tag, count)| {
+            *count >= 2 && *count < all.len() && !query.contains(&tag.to_lowercase())
+        })
+        .collect();
     // The first of those that are as frequent.
-    let most = counts.iter().map(|(_, count)| *count).max()?;
-    counts
-        .into_iter()
+    let most = counted.iter().map(|(_, count)| *count).max()?;
+    let mut counted = counted.into_iter();
+    counted
         .find(|(_, count)| *count == most)
         .map(|(tag, _)| tag)
 }
@@ -112,56 +129,77 @@ pub(super) fn navigation_hints(
     let Some(best) = found.best.first() else {
         return nothing_found(selection, asked);
     };
-    let name = selection.text(best.tool.name);
-    let mut hints = Vec::new();
-    let record = selection.discovery().records().record(best.number);
-    let args = record.and_then(|record| record.examples().next());
-    if let Some(args) = args {
-        let args: Value = serde_json::from_str(&unquoted(args)).unwrap_or_default();
-        let call = json!({"tool_name": name, "args": args});
-        hints.push(format!("Call the best match: climax_call {call}"));
-    }
-    let details = json!({"tool_id": name});
-    hints.push(format!("See all about it: get_tool_details {details}"));
+    let mut hints = about_the_best(selection, best);
+    let (shown, total) = (found.best.len(), found.total);
     let largest = categories.iter().max_by_key(|(_, count)| *count);
     if let Some((category, count)) = largest
         && asked.category.is_none()
         && *count >= 2
         && categories.len() >= 2
     {
-        let narrower = json!({"query": asked.query, "category": category});
-        let all = found.best.len();
+        let narrower = asked.with(&[("category", category.as_str().into())]);
         hints.push(format!(
-            "{count} of {all} are in category '{category}': search_mcp_tools {narrower}"
+            "{count} of {shown} are in category '{category}': search_mcp_tools {narrower}"
         ));
     }
-    let shown = found.best.len();
-    if found.total > shown && asked.max_results < *RESULTS.end() {
-        let more = found.total.min(*RESULTS.end());
-        let wider = json!({"query": asked.query, "max_results": more});
+    if total > shown && asked.max_results < *RESULTS.end() {
+        let more = total.min(*RESULTS.end());
+        let wider = asked.with(&[("max_results", more.into())]);
         hints.push(format!(
-            "{shown} of {} are shown: search_mcp_tools {wider}",
-            found.total
+            "{shown} of {total} are shown: search_mcp_tools {wider}"
         ));
     }
     hints
 }
 
+/// How to call the best tool, and how to learn more before. Nobody is told to call what may destroy
+/// something, nor what changes something if it is hardly what was looked for.
+fn about_the_best(selection: &Selection, best: &Match) -> Vec<String> {
+    let name = selection.text(best.tool.name);
+    let details = json!({"tool_id": name});
+    let record = selection.discovery().records().record(best.number);
+    let args = record.and_then(|record| record.examples().next());
+    let args = args.and_then(|args| serde_json::from_str::<Value>(&unquoted(args)).ok());
+    let call = args.map(|args| json!({"tool_name": name, "args": args}));
+    let is_likely = Confidence::of(best.score) != Confidence::Low;
+    let (call, details) = match (best.tool.risk, call) {
+        (Some(Risk::Destructive), _) => (
+            None,
+            format!("It may destroy something, so see all about it: get_tool_details {details}"),
+        ),
+        (Some(Risk::Write), call) => (
+            call.filter(|_| is_likely)
+                .map(|call| format!("Call it, which changes something: climax_call {call}")),
+            format!("See all about the best match: get_tool_details {details}"),
+        ),
+        (Some(Risk::Read) | None, call) => (
+            call.map(|call| format!("Call the best match: climax_call {call}")),
+            format!("See all about it: get_tool_details {details}"),
+        ),
+    };
+    match best.tool.risk {
+        Some(Risk::Write) => [Some(details), call].into_iter().flatten().collect(),
+        _ => [call, Some(details)].into_iter().flatten().collect(),
+    }
+}
+
 fn nothing_found(selection: &Selection, asked: &Asked<'_>) -> Vec<String> {
     let mut hints = Vec::new();
-    if let Some(category) = asked.category {
-        let has_tools = super::categories::names(selection)
-            .iter()
-            .any(|it| it == category);
-        let wider = json!({"query": asked.query});
-        hints.push(if has_tools {
-            format!(
-                "Nothing fits in category '{category}'; in all of them: search_mcp_tools {wider}"
-            )
-        } else {
-            format!(
+    let filters = ["category", "tool_type"];
+    let mut given = filters
+        .iter()
+        .filter(|name| asked.given.contains_key(**name));
+    if given.next().is_some() {
+        let wider = asked.with(&[("category", Value::Null), ("tool_type", Value::Null)]);
+        let is_empty = |category: &&str| {
+            let names = super::categories::names(selection);
+            !names.iter().any(|it| it == category)
+        };
+        hints.push(match asked.category.filter(is_empty) {
+            Some(category) => format!(
                 "Category '{category}' has no tools here; in all others: search_mcp_tools {wider}"
-            )
+            ),
+            None => format!("Nothing fits with these filters; without: search_mcp_tools {wider}"),
         });
     }
     hints.push("See what there is: list_tool_categories {}".to_owned());

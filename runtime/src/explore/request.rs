@@ -1,5 +1,6 @@
 //! Reads the arguments of the discovery suite. Everything that is wrong is told at once.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use climax_core::scalar;
@@ -10,8 +11,11 @@ use serde_json::{Map, Value};
 /// How many results there may be, and how many there are if nothing is said.
 pub(super) const RESULTS: RangeInclusive<usize> = 1..=50;
 pub(super) const USUAL_RESULTS: usize = 10;
-/// How many characters a query may have.
+/// How many characters a query may have, and how many a name.
 const LONGEST: usize = 1000;
+const LONGEST_NAME: usize = 200;
+/// How many names a request may have.
+const MOST_NAMES: usize = 50;
 
 /// The arguments of a request while they are read.
 pub(super) struct Request {
@@ -47,8 +51,10 @@ impl Request {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(other) => {
-                self.problems
-                    .push(format!("{what} must be text, not {other}"));
+                self.problems.push(format!(
+                    "{what} must be text, not {}",
+                    shortened(&other.to_string())
+                ));
                 return String::new();
             }
         };
@@ -75,21 +81,26 @@ impl Request {
         text.trim().to_owned()
     }
 
-    /// One of some words, if it is given. Case makes no difference.
+    /// One of some words, if it is given. Case makes no difference, and nothing is no word.
     pub(super) fn choice(&mut self, name: &str, options: &[&str]) -> Option<String> {
         let value = self.value(name)?;
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        let wanted = fold(&text);
+        let wanted = fold(text.trim());
+        if wanted.is_empty() {
+            return None;
+        }
         let mut known = options.iter().filter(|option| fold(option) == wanted);
         if let Some(option) = known.next() {
             return Some((*option).to_owned());
         }
-        let all = options.join(", ");
+        let (text, all) = (shortened(&text), options.join(", "));
         self.problems
             .push(format!("Invalid {name} '{text}'. Valid options: {all}"));
-        if let Some(near) = closest(&wanted, options) {
+        if wanted.len() <= LONGEST_NAME
+            && let Some(near) = closest(&wanted, options)
+        {
             self.suggestions
                 .push(format!("Did you mean {name} '{near}'?"));
         }
@@ -140,15 +151,35 @@ impl Request {
             Some(Value::Array(values)) => values,
             Some(other) => vec![other],
         };
+        if values.len() > MOST_NAMES {
+            self.problems
+                .push(format!("{name} may have at most {MOST_NAMES} names"));
+            return Vec::new();
+        }
         let mut names = Vec::new();
         for value in values {
             match value {
+                Value::String(text) if text.chars().count() > LONGEST_NAME => {
+                    let problem = format!("{name} has a name of over {LONGEST_NAME} characters");
+                    self.problems.push(problem);
+                }
                 Value::String(text) if !text.trim().is_empty() => names.push(text),
-                other => self
-                    .problems
-                    .push(format!("{name} must be names, not {other}")),
+                other => {
+                    let other = other.to_string();
+                    let other = shortened(&other);
+                    self.problems
+                        .push(format!("{name} must be names, not {other}"));
+                }
             }
         }
         names
+    }
+}
+
+/// The beginning of a text, for an error that nobody needs all of it in.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
 }

@@ -215,25 +215,41 @@ fn place(marks: u8, term: &str, record: &Record<'_>) -> Option<String> {
     place.map(|(_, text)| (*text).to_owned())
 }
 
-/// The word of the query, and the tool's if that is another.
+/// The word of the tool, and the query's if that is another one.
 fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String {
     let word = &asked.word;
-    match asked.way {
-        Way::Known => format!("'{word}'"),
-        Way::Meant => format!("'{}' (for '{word}')", spelled(selection, tool, term)),
-        Way::Alike => format!("'{}' (like '{word}')", spelled(selection, tool, term)),
+    let own = spelled(selection, tool, word, term);
+    match (asked.way, own) {
+        (Way::Known, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
+        (Way::Meant, Some(own)) => format!("'{own}' (for '{word}')"),
+        (Way::Alike, Some(own)) => format!("'{own}' (like '{word}')"),
+        (Way::Meant | Way::Alike, None) => format!("a word like '{word}'"),
     }
 }
 
-/// A word of a tool that has a term, or the term.
-pub(super) fn spelled(selection: &Selection, tool: &Tool, term: &str) -> String {
-    let mut found = None;
-    words(tool.haystack.of(selection.catalog.haystack), |word| {
-        if found.is_none() && is_form(word, term) {
-            found = Some(word.to_owned());
-        }
-    });
-    found.unwrap_or_else(|| term.to_owned())
+/// The word of a tool that has a term: the query's own if it is there.
+pub(super) fn spelled(
+    selection: &Selection,
+    tool: &Tool,
+    word: &str,
+    term: &str,
+) -> Option<String> {
+    let cli = selection.catalog.clis.get(tool.cli as usize);
+    let texts = [
+        tool.haystack.of(selection.catalog.haystack),
+        selection.text(tool.schema),
+        cli.map_or("", |cli| selection.text(cli.description)),
+    ];
+    texts.into_iter().find_map(|text| {
+        let mut found: Option<String> = None;
+        words(text, |own| {
+            let is_better = found.is_none() || own == word;
+            if is_better && is_form(own, term) {
+                found = Some(own.to_owned());
+            }
+        });
+        found
+    })
 }
 
 /// Whether a word has a term.

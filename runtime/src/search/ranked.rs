@@ -82,13 +82,18 @@ pub(crate) fn find(
         total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
     }
     let others = ranked.best.iter().filter(|hit| !named.contains(&hit.tool));
-    best.extend(others.filter_map(|hit| found(tools, hit, ranked.score(hit), false)));
+    best.extend(others.filter_map(|hit| found(tools, hit, thousandths(ranked.score(hit)), false)));
     best.truncate(limit);
     Found {
         best,
         total,
         ranked,
     }
+}
+
+/// As it is shown, so that levels are those of what is shown.
+fn thousandths(score: f64) -> f64 {
+    (score * 1000.0).round() / 1000.0
 }
 
 /// What of a query is looked at: no sentence is longer.
@@ -106,7 +111,19 @@ fn found(tools: &'static [Tool], hit: &Hit, score: f64, is_named: bool) -> Optio
     })
 }
 
-/// The tools whose name is the query, however its words are joined.
+/// `camelCase` as words.
+fn separated(query: &str) -> String {
+    let mut text = String::with_capacity(query.len());
+    for character in query.chars() {
+        if character.is_uppercase() && text.ends_with(char::is_lowercase) {
+            text.push(' ');
+        }
+        text.push(character);
+    }
+    text
+}
+
+/// The tools whose name is the query, in any case, with its words joined by any sign or as `camelCase`.
 fn named(
     selection: &Selection,
     query: &str,
@@ -115,7 +132,8 @@ fn named(
 ) -> Vec<u32> {
     let wanted = key(query);
     let small = query.trim().to_lowercase();
-    let spellings = [query.trim(), &small, &wanted];
+    let parts = key(&separated(query));
+    let spellings = [query.trim(), &small, &wanted, &parts];
     let found = spellings.iter().filter_map(|name| selection.find(name));
     let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
     let is_wanted = |number: &&u32| {
