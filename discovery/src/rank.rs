@@ -292,6 +292,10 @@ impl<'i> View<'i> {
         let mut meant: Vec<_> = rows
             .chain(same_letter)
             .filter_map(|row| {
+                // Most are too long or too short.
+                if self.length(row).abs_diff(term.len()) > usize::from(most) {
+                    return None;
+                }
                 let other = self.term(row);
                 let distance = distance(term, other, most)?;
                 let is_word = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
@@ -367,6 +371,12 @@ impl<'i> View<'i> {
         self.terms
             .get(start(row)..start(row + 1))
             .unwrap_or_default()
+    }
+
+    /// How many bytes the term of a row has.
+    fn length(&self, row: usize) -> usize {
+        let start = |row: usize| half(self.rows.get(row), 0);
+        start(row + 1).saturating_sub(start(row))
     }
 
     /// The tools that have a row's term, what it tells about them, and notes about it.

@@ -124,30 +124,30 @@ pub fn distance(one: &str, other: &str, most: u8) -> Option<u8> {
     if is_far {
         return None;
     }
-    // The row before the last, the last, and the one that is made.
+    // The row before the last, the last, and the one that is made, in turn.
     let mut rows = [[0_u8; LONGEST + 1]; 3];
-    for (cell, distance) in rows[1].iter_mut().zip(0..) {
+    for (cell, distance) in rows[0].iter_mut().zip(0..) {
         *cell = distance;
     }
     for (i, letter) in one.iter().enumerate() {
-        let [before, row, next] = &mut rows;
-        next[0] = row[0] + 1;
-        let mut least_of_row = next[0];
+        let [before, row, next] = [(i + 2) % 3, i % 3, (i + 1) % 3];
+        rows[next][0] = rows[row][0] + 1;
+        let mut least_of_row = rows[next][0];
         for (j, theirs) in other.iter().enumerate() {
-            let changed = row[j] + u8::from(letter != theirs);
-            let mut least = changed.min(row[j + 1] + 1).min(next[j] + 1);
+            let changed = rows[row][j] + u8::from(letter != theirs);
+            let one_more = rows[row][j + 1].min(rows[next][j]) + 1;
+            let mut least = changed.min(one_more);
             if i > 0 && j > 0 && *letter == other[j - 1] && one[i - 1] == *theirs {
-                least = least.min(before[j - 1] + 1);
+                least = least.min(rows[before][j - 1] + 1);
             }
-            next[j + 1] = least;
+            rows[next][j + 1] = least;
             least_of_row = least_of_row.min(least);
         }
         if least_of_row > most {
             return None;
         }
-        rows.rotate_left(1);
     }
-    Some(rows[1][other.len()]).filter(|distance| *distance <= most)
+    Some(rows[one.len() % 3][other.len()]).filter(|distance| *distance <= most)
 }
 
 /// Which letters a word has.

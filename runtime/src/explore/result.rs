@@ -7,6 +7,7 @@ use climax_discovery::index::Field;
 use climax_discovery::rank::{Asked, Way};
 use climax_discovery::tables::Record;
 use climax_discovery::tokens::{Tokeniser, words};
+use memchr::memmem;
 use serde_json::Value;
 
 use super::json::Json;
@@ -218,8 +219,15 @@ fn place(marks: u8, term: &str, record: &Record<'_>) -> Option<String> {
 /// The word of the tool, and the query's if that is another one.
 fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String {
     let word = &asked.word;
-    let own = spelled(selection, tool, word, term);
-    match (asked.way, own) {
+    let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let texts = [
+        tool.haystack.of(selection.catalog.haystack),
+        selection.text(tool.schema),
+    ];
+    if asked.way == Way::Known && texts.into_iter().any(has_word) {
+        return format!("'{word}'");
+    }
+    match (asked.way, spelled(selection, tool, word, term)) {
         (Way::Known, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
         (Way::Meant, Some(own)) => format!("'{own}' (for '{word}')"),
         (Way::Alike, Some(own)) => format!("'{own}' (like '{word}')"),
