@@ -186,9 +186,10 @@ fn a_long_query_and_odd_arguments_do_no_harm() {
     let long = server.search(&json!({"query": "x".repeat(100_000)}));
     assert_eq!(long["results"], json!([]));
     // As many words as a message has room for are no more work than a sentence.
-    let words: String = (0..500_000)
-        .map(|number| format!("commit{number} "))
+    let words: Vec<String> = (0..500_000)
+        .map(|number| format!("commit{number}"))
         .collect();
+    let words = words.join(" ");
     let many = server.search(&json!({"query": format!("commit {words}")}));
     assert_eq!(many["match"], "ranked");
     for odd in [
