@@ -7,6 +7,7 @@ pub mod facts;
 pub mod guidance;
 pub mod index;
 mod logarithm;
+mod quotations;
 pub mod rank;
 pub mod relations;
 pub mod synonyms;

@@ -1,5 +1,6 @@
 //! A client for end-to-end tests: the real binary, real pipes, real programs.
 
+pub mod explore;
 mod system;
 
 use std::fs;

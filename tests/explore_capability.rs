@@ -1,0 +1,190 @@
+//! What `search_tools_by_capability` finds, and what it refuses.
+
+use climax_tests::explore::{CAPABILITY, ask, keys, refused, results, texts};
+use climax_tests::{Server, fixtures, text};
+use serde_json::{Value, json};
+
+fn start() -> Server {
+    Server::start(&mut fixtures!("--explore"))
+}
+
+#[test]
+fn a_capability_needs_all_parameters_whatever_they_are_called() {
+    let mut server = start();
+    for required in [
+        json!(["message"]),
+        json!("message"),
+        json!(["Message"]),
+        json!(["msg"]),
+        json!(["COMMENT"]),
+    ] {
+        let arguments =
+            json!({"capability_description": "record changes", "required_parameters": required});
+        let answer = ask(&mut server, CAPABILITY, &arguments);
+        let best = &results(&answer)[0];
+        assert_eq!(best["tool_id"], "git_commit", "{required}");
+        for result in results(&answer) {
+            let parameters = result["parameters"].as_array().expect("a list");
+            assert!(
+                parameters.iter().any(|it| it["name"] == "message"),
+                "{result}"
+            );
+        }
+    }
+    // Tools that have the parameters and do nothing of what is described come last.
+    let arguments =
+        json!({"capability_description": "record changes", "required_parameters": ["max-count"]});
+    let answer = ask(&mut server, CAPABILITY, &arguments);
+    assert_eq!(
+        results(&answer)
+            .last()
+            .map(|it| text(&it["tool_id"]))
+            .as_deref(),
+        Some("git_log")
+    );
+    let arguments =
+        json!({"capability_description": "record changes", "required_parameters": ["nosuch"]});
+    let answer = ask(&mut server, CAPABILITY, &arguments);
+    assert_eq!(answer["results"], json!([]));
+    assert_eq!(answer["total_results"], 0);
+    let both =
+        json!({"capability_description": "words", "required_parameters": ["file", "number"]});
+    let answer = ask(&mut server, CAPABILITY, &both);
+    assert_eq!(
+        results(&answer)[0]["tool_id"],
+        "dump_positional",
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_capability_search_explains_what_fits_and_what_does_not() {
+    let mut server = start();
+    let arguments = json!({
+        "capability_description": "record zzzzqqqq changes", "required_parameters": ["msg"],
+        "preferred_complexity": "complex", "max_results": 3,
+    });
+    let answer = ask(&mut server, CAPABILITY, &arguments);
+    assert_eq!(
+        keys(&answer),
+        [
+            "capability_description",
+            "results",
+            "search_criteria",
+            "success",
+            "timestamp",
+            "total_results",
+            "version",
+        ]
+    );
+    assert_eq!(
+        answer["search_criteria"],
+        json!({"required_parameters": ["msg"], "preferred_complexity": "complex", "max_results": 3})
+    );
+    let best = &results(&answer)[0];
+    assert_eq!(best["tool_id"], "git_commit");
+    assert_eq!(
+        best["explanation"],
+        json!({
+            "matched": ["description has 'record'", "description has 'changes'", "has parameter 'message' for 'msg'"],
+            "not_matched": ["nothing about 'zzzzqqqq'", "complexity is simple, not complex"],
+        })
+    );
+    assert!(best["examples"].is_array() && best["input_schema"].is_object());
+}
+
+#[test]
+fn a_preferred_complexity_moves_tools_up() {
+    let mut server = start();
+    let mut score = |tool: &str, description: &str, preferred: Value| {
+        let arguments = json!({
+            "capability_description": description, "preferred_complexity": preferred, "max_results": 50,
+        });
+        let answer = ask(&mut server, CAPABILITY, &arguments);
+        let tool = results(&answer)
+            .iter()
+            .find(|it| it["tool_id"] == tool)
+            .expect("found");
+        tool["score"].as_f64().expect("a number")
+    };
+    for (tool, description, complexity, other) in [
+        (
+            "dump_kinds",
+            "one argument of each kind",
+            "complex",
+            "simple",
+        ),
+        (
+            "git_commit",
+            "record changes to the repository",
+            "SIMPLE",
+            "complex",
+        ),
+        (
+            "dump_required",
+            "two arguments that must be there",
+            "moderate",
+            "simple",
+        ),
+    ] {
+        let any = score(tool, description, json!("any"));
+        assert!(any > 0.01, "{tool}");
+        for same in [json!(complexity), json!(null)] {
+            assert!(
+                (score(tool, description, same) - any).abs() < 1e-9,
+                "{tool}"
+            );
+        }
+        assert!(
+            (score(tool, description, json!(other)) - any / 2.0).abs() < 1e-3,
+            "{tool}"
+        );
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
+    let mut server = start();
+    let arguments = json!({
+        "capability_description": "\u{7}", "required_parameters": ["a", 5],
+        "preferred_complexity": "simpel", "max_results": 0,
+    });
+    let (problems, error) = refused(&mut server, CAPABILITY, &arguments);
+    assert_eq!(
+        problems,
+        [
+            "Capability description contains control characters",
+            "required_parameters must be names, not 5",
+            "Invalid preferred_complexity 'simpel'. Valid options: simple, moderate, complex, any",
+            "max_results must be between 1 and 50",
+        ]
+    );
+    assert_eq!(error["context"], "\u{7}");
+    let (problems, _) = refused(&mut server, CAPABILITY, &json!({}));
+    assert_eq!(problems, ["Capability description cannot be empty"]);
+    let long = json!({"capability_description": "a".repeat(1001)});
+    let (problems, _) = refused(&mut server, CAPABILITY, &long);
+    assert_eq!(
+        problems,
+        ["Capability description too long (max 1000 characters)"]
+    );
+}
+
+#[test]
+fn each_required_parameter_is_one_of_its_own_and_the_exact_name_is_preferred() {
+    let mut server = start();
+    let mut explained = |required: &[&str]| {
+        let arguments = json!({"capability_description": "takes words without flags", "required_parameters": required});
+        let answer = ask(&mut server, CAPABILITY, &arguments);
+        let tool = results(&answer)
+            .iter()
+            .find(|it| it["tool_id"] == "dump_positional")
+            .cloned();
+        tool.map(|tool| texts(&tool["explanation"]["matched"]))
+    };
+    assert!(
+        explained(&["path", "number"])
+            .is_some_and(|it| it.contains(&"has parameter 'path'".to_owned()))
+    );
+    assert_eq!(explained(&["path", "file"]), None);
+}

@@ -1,0 +1,280 @@
+//! What `get_tool_details` and `list_tool_categories` tell about tools.
+
+use climax_tests::explore::{CATEGORIES, DETAILS, ask, keys, refused, texts};
+use climax_tests::{Server, fixtures, guarded, text};
+use serde_json::{Map, Value, json};
+
+const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
+
+fn start() -> Server {
+    Server::start(&mut fixtures!("--explore"))
+}
+
+#[test]
+fn details_have_the_sections_that_are_asked_for() {
+    let mut server = start();
+    let sections = [
+        ("schema", "parameter_schema"),
+        ("examples", "usage_examples"),
+        ("relationships", "relationships"),
+        ("usage_guidance", "usage_guidance"),
+    ];
+    for combination in 0..16 {
+        let mut arguments = Map::new();
+        arguments.insert("tool_id".to_owned(), "git_commit".into());
+        let mut expected = vec![
+            "included_sections",
+            "success",
+            "timestamp",
+            "tool_details",
+            "tool_id",
+            "version",
+        ];
+        let mut included = Map::new();
+        for (number, (section, field)) in sections.iter().enumerate() {
+            let is_wanted = combination >> number & 1 == 1;
+            arguments.insert(format!("include_{section}"), is_wanted.into());
+            included.insert((*section).to_owned(), is_wanted.into());
+            expected.extend(is_wanted.then_some(*field));
+        }
+        expected.sort_unstable();
+        let answer = ask(&mut server, DETAILS, &arguments.into());
+        assert_eq!(keys(&answer), expected);
+        assert_eq!(answer["included_sections"], Value::from(included));
+    }
+    let all = ask(&mut server, DETAILS, &json!({"tool_id": " git_commit "}));
+    assert_eq!(all["tool_id"], "git_commit");
+    assert_eq!(
+        all["tool_details"]["when_to_use"],
+        "Record changes to the repository. Needs 'message'."
+    );
+    assert_eq!(
+        all["parameter_schema"]["properties"]["message"]["description"],
+        "Commit message"
+    );
+    assert_eq!(
+        all["usage_examples"][0]["command_line"],
+        "echo git commit -m 'Fix a typo'"
+    );
+    assert_eq!(
+        keys(&all["relationships"]),
+        ["alternatives", "complementary", "prerequisites"]
+    );
+    assert_eq!(
+        all["usage_guidance"],
+        json!({
+            "best_practices": ["Always give 'message' (string)."],
+            "common_pitfalls": ["It is ended after 30 seconds."],
+        })
+    );
+}
+
+#[test]
+fn guidance_tells_what_the_config_and_policies_say() {
+    let mut server = start();
+    let mut guidance = |tool: &str| {
+        let details = ask(&mut server, DETAILS, &json!({"tool_id": tool}));
+        let guidance = &details["usage_guidance"];
+        [
+            texts(&guidance["best_practices"]),
+            texts(&guidance["common_pitfalls"]),
+        ]
+        .concat()
+    };
+    let kinds = guidance("dump_kinds");
+    assert!(
+        kinds.contains(&"No argument is required.".to_owned()),
+        "{kinds:?}"
+    );
+    assert!(
+        kinds.contains(&"'format' can only be 'json', 'plain text', 'csv'.".to_owned()),
+        "{kinds:?}"
+    );
+    let positional = guidance("dump_positional");
+    assert!(
+        positional.contains(&"A value of 'path' that begins with '-' is refused.".to_owned()),
+        "{positional:?}"
+    );
+    let defaults = guidance("dump_defaults");
+    assert!(
+        defaults.contains(&"'count' is 10 unless it is given.".to_owned()),
+        "{defaults:?}"
+    );
+    assert!(
+        defaults.contains(&"'path' is '.' unless it is given.".to_owned()),
+        "{defaults:?}"
+    );
+    for mut server in [
+        Server::start(&mut guarded!("--explore")),
+        Server::start(&mut fixtures!("--explore", "--policy", POLICY)),
+    ] {
+        let details = ask(&mut server, DETAILS, &json!({"tool_id": "dump_kinds"}));
+        let pitfalls = texts(&details["usage_guidance"]["common_pitfalls"]);
+        for expected in [
+            "'text' must match [a-z]+ (policy).",
+            "'count' must be from 1 to 10 (policy).",
+            "'level' must be at most 1 (policy).",
+        ] {
+            assert!(pitfalls.contains(&expected.to_owned()), "{pitfalls:?}");
+        }
+    }
+}
+
+#[test]
+fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names() {
+    let mut server = start();
+    let arguments = json!({"tool_id": ["git_log", "git_comit", "git_tag"]});
+    let answer = ask(&mut server, DETAILS, &arguments);
+    let answers = answer.as_array().expect("a list");
+    assert_eq!(answers.len(), 3);
+    assert_eq!(answers[0]["tool_id"], "git_log");
+    assert_eq!(answers[2]["tool_id"], "git_tag");
+    assert_eq!(answers[1]["success"], false);
+    assert_eq!(answers[1]["error"]["message"], "Tool 'git_comit' not found");
+    let one = ask(&mut server, DETAILS, &json!({"tool_id": ["git_log"]}));
+    assert_eq!(one.as_array().map(Vec::len), Some(1));
+
+    let (problems, error) = refused(&mut server, DETAILS, &json!({"tool_id": "git_comit"}));
+    assert_eq!(problems, ["Tool 'git_comit' not found"]);
+    assert_eq!(error["context"], "git_comit");
+    let suggestions = texts(&error["suggestions"]);
+    assert_eq!(suggestions.len(), 3);
+    assert!(
+        suggestions.contains(&r#"get_tool_details {"tool_id":"git_commit"}"#.to_owned()),
+        "{suggestions:?}"
+    );
+    let (_, error) = refused(&mut server, DETAILS, &json!({"tool_id": "zzzzqqqq"}));
+    assert_eq!(
+        error["suggestions"],
+        json!(["Find one with search_mcp_tools"])
+    );
+
+    for none in [json!({}), json!({"tool_id": null}), json!({"tool_id": []})] {
+        let (problems, _) = refused(&mut server, DETAILS, &none);
+        assert_eq!(problems, ["tool_id cannot be empty"]);
+    }
+    let (problems, _) = refused(
+        &mut server,
+        DETAILS,
+        &json!({"tool_id": [5, " "], "include_schema": 3}),
+    );
+    assert_eq!(
+        problems,
+        [
+            "tool_id must be names, not 5",
+            "tool_id must be names, not \" \"",
+            "include_schema must be true or false"
+        ]
+    );
+    let many = vec!["git_log"; 51];
+    let (problems, _) = refused(&mut server, DETAILS, &json!({"tool_id": many}));
+    assert_eq!(problems, ["tool_id may have at most 50 names"]);
+    let nothing = server.call_registered(DETAILS, &json!({"tool_id": ["nope", "neither"]}));
+    assert!(nothing.is_error);
+    assert_eq!(nothing.json().as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn categories_have_descriptions_counts_clis_and_three_tools() {
+    let mut server = start();
+    let answer = ask(&mut server, CATEGORIES, &json!({}));
+    let categories = answer["categories"].as_array().expect("a list");
+    assert_eq!(answer["total_categories"], categories.len());
+    assert_eq!(answer["total_tools"], 43);
+    let sum: u64 = categories
+        .iter()
+        .filter_map(|it| it["tool_count"].as_u64())
+        .sum();
+    assert_eq!(sum, 43);
+    let vcs = categories
+        .iter()
+        .find(|it| it["name"] == "vcs")
+        .expect("there");
+    assert_eq!(
+        keys(vcs),
+        [
+            "clis",
+            "description",
+            "name",
+            "representative_tools",
+            "tool_count"
+        ]
+    );
+    assert_eq!(vcs["description"], "git-tools: MCP tools for Git");
+    assert_eq!(vcs["tool_count"], 10);
+    assert_eq!(vcs["clis"], json!(["git-tools"]));
+    let tools = vcs["representative_tools"].as_array().expect("a list");
+    assert_eq!(tools.len(), 3);
+    for tool in tools {
+        assert!(text(&tool["tool_id"]).starts_with("git_"), "{tool}");
+        assert!(tool["description"].is_string());
+    }
+    assert!(
+        categories.iter().any(|it| it["name"] == "uncategorized"),
+        "{answer}"
+    );
+    // The most central tool has its words in common with most others.
+    assert!(
+        tools.iter().any(|tool| tool["tool_id"] == "git_commit"),
+        "{vcs}"
+    );
+    let mut one = Server::start(&mut fixtures!("git", "--explore"));
+    let answer = ask(&mut one, CATEGORIES, &json!({}));
+    assert_eq!(answer["total_categories"], 1);
+}
+
+/// How many examples a tool has by its schema: one with what must be given, or what is read if nothing
+/// must be, and one with more. Where it runs is no reason for another.
+fn expected_examples(details: &Value) -> usize {
+    let parameters = details["tool_details"]["parameters"]
+        .as_array()
+        .expect("a list");
+    let guidance = texts(&details["usage_guidance"]["best_practices"]);
+    let has_required = parameters.iter().any(|it| it["required"] == true);
+    let is_more = |name: String| {
+        let is_directory = guidance.contains(&format!("'{name}' says where it runs."));
+        let is_read = guidance.contains(&format!("What it is to read goes into '{name}'."));
+        !is_directory && (has_required || !is_read)
+    };
+    let mut optional = parameters.iter().filter(|it| it["required"] == false);
+    1 + usize::from(optional.any(|it| is_more(text(&it["name"]))))
+}
+
+#[test]
+fn every_example_is_a_call_that_is_taken_and_becomes_the_command_line() {
+    let mut server = start();
+    let all = server.found(&json!({"query": "", "limit": 100}));
+    assert_eq!(all.len(), 43);
+    let mut dumped = 0;
+    for tool in all {
+        let details = ask(&mut server, DETAILS, &json!({"tool_id": tool}));
+        let examples = details["usage_examples"].as_array().expect("a list");
+        assert_eq!(examples.len(), expected_examples(&details), "{details}");
+        for example in examples {
+            assert_eq!(example["tool"], "climax_call");
+            assert_eq!(example["arguments"]["tool_name"], tool);
+            // Those of other CLIs wait, fail and flood, as their tests want it.
+            if details["tool_details"]["cli_name"] != "dump-tools"
+                || example.get("directory").is_some()
+            {
+                continue;
+            }
+            let answer = server.call_registered("climax_call", &example["arguments"]);
+            assert!(!answer.is_error, "{example}: {answer:?}");
+            let given = answer.json();
+            let words = texts(&given["argv"]).join(" ");
+            let line = text(&example["command_line"]).replace('\'', "");
+            assert_eq!(
+                line.trim_start_matches("argdump").trim_start(),
+                words,
+                "{example}"
+            );
+            assert_eq!(
+                given["stdin"],
+                example.get("stdin").cloned().unwrap_or("".into())
+            );
+            dumped += 1;
+        }
+    }
+    assert!(dumped > 15, "{dumped}");
+}

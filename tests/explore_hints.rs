@@ -1,0 +1,150 @@
+//! What the discovery suite tells to do next.
+
+use climax_tests::explore::{CATEGORIES, SEARCH, ask, found, results, texts};
+use climax_tests::{Server, fixtures, text};
+use serde_json::{Value, json};
+
+fn start() -> Server {
+    Server::start(&mut fixtures!("--explore"))
+}
+
+#[test]
+fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() {
+    let mut server = start();
+    for category in [
+        "file_ops",
+        "execution",
+        "search",
+        "web",
+        "analysis",
+        "development",
+        "notebook",
+        "workflow",
+    ] {
+        let answer = ask(
+            &mut server,
+            SEARCH,
+            &json!({"query": "commit", "category": category}),
+        );
+        assert_eq!(answer["results"], json!([]));
+        assert_eq!(answer["total_results"], 0);
+        assert_eq!(
+            texts(&answer["navigation_hints"]),
+            [
+                format!(
+                    "Category '{category}' has no tools here; in all others: {SEARCH} {}",
+                    json!({"query": "commit"})
+                ),
+                format!("See what there is: {CATEGORIES} {{}}"),
+            ]
+        );
+    }
+    let nothing = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "zzzzqqqq", "category": "vcs"}),
+    );
+    assert!(
+        text(&nothing["navigation_hints"][0])
+            .starts_with("Nothing fits with these filters; without: ")
+    );
+}
+
+#[test]
+fn hints_are_calls_that_can_be_made() {
+    let mut server = start();
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "show commit history", "max_results": 5}),
+    );
+    let hints = texts(&answer["navigation_hints"]);
+    let starts = [
+        "Call the best match: climax_call ",
+        "See all about it: get_tool_details ",
+        " of 5 are in category ",
+        "5 of ",
+    ];
+    assert_eq!(hints.len(), starts.len(), "{hints:?}");
+    for (hint, start) in hints.iter().zip(starts) {
+        assert!(hint.contains(start), "{hint}");
+        let (before, arguments) = hint.split_at(hint.find('{').expect("arguments"));
+        let tool = before.split_whitespace().next_back().expect("a tool");
+        let arguments: Value = serde_json::from_str(arguments).expect("JSON");
+        assert!(!server.call_registered(tool, &arguments).is_error, "{hint}");
+    }
+    // Words that nobody knows, and a tag that some results have.
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "show zzzzqqqq history", "search_mode": "keyword"}),
+    );
+    let suggestions = texts(&answer["query_suggestions"]);
+    assert_eq!(suggestions[0], "show history");
+    assert!(
+        suggestions[1].starts_with("show zzzzqqqq history "),
+        "{suggestions:?}"
+    );
+}
+
+#[test]
+fn nobody_is_told_to_call_what_may_destroy_something() {
+    let mut server = start();
+    let mut hints = |query: &str, best: &str| {
+        let answer = ask(&mut server, SEARCH, &json!({"query": query}));
+        assert_eq!(results(&answer)[0]["tool_id"], best, "{query}");
+        texts(&answer["navigation_hints"])
+    };
+    let reading = hints("docker_ps", "docker_ps");
+    assert!(
+        reading[0].starts_with("Call the best match: climax_call "),
+        "{reading:?}"
+    );
+    let writing = hints("docker_commit", "docker_commit");
+    assert!(
+        writing[0].starts_with("See all about the best match: "),
+        "{writing:?}"
+    );
+    assert!(
+        writing[1].starts_with("Call it, which changes something: climax_call "),
+        "{writing:?}"
+    );
+    let destroying = hints("docker_rm", "docker_rm");
+    assert!(
+        destroying[0].starts_with("It may destroy something, so see all about it: "),
+        "{destroying:?}"
+    );
+    assert!(
+        !destroying.iter().any(|hint| hint.contains("climax_call")),
+        "{destroying:?}"
+    );
+}
+
+#[test]
+fn hints_keep_what_was_asked_for() {
+    let mut server = start();
+    let arguments = json!({
+        "query": "takes show docker", "tool_type": "system", "search_mode": "keyword", "max_results": 2,
+    });
+    let answer = ask(&mut server, SEARCH, &arguments);
+    let hints = texts(&answer["navigation_hints"]);
+    let wider = hints.last().expect("a hint");
+    let (before, call) = wider.split_at(wider.find('{').expect("arguments"));
+    let total: usize = before
+        .split_whitespace()
+        .nth(2)
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    let call: Value = serde_json::from_str(call).expect("JSON");
+    assert_eq!(call["tool_type"], "system");
+    assert_eq!(call["search_mode"], "keyword");
+    assert_eq!(found(&mut server, &call).len(), total, "{wider}");
+    let nothing = json!({"query": "zzzzqqqq", "tool_type": "custom", "category": ""});
+    let nothing = ask(&mut server, SEARCH, &nothing);
+    let hint = text(&nothing["navigation_hints"][0]);
+    assert_eq!(
+        hint,
+        r#"Nothing fits with these filters; without: search_mcp_tools {"query":"zzzzqqqq"}"#
+    );
+}

@@ -1,0 +1,449 @@
+//! What `search_mcp_tools` finds, and what it refuses.
+
+use climax_tests::explore::{SEARCH, ask, found, keys, refused, results, texts, texts_of};
+use climax_tests::{Server, fixtures, text};
+use serde_json::{Value, json};
+
+fn start() -> Server {
+    Server::start(&mut fixtures!("--explore"))
+}
+
+#[test]
+fn a_search_tells_everything_about_its_results_and_itself() {
+    let mut server = start();
+    let answer = ask(&mut server, SEARCH, &json!({"query": "record my changes"}));
+    assert_eq!(
+        keys(&answer),
+        [
+            "category_breakdown",
+            "confidence_distribution",
+            "execution_time",
+            "navigation_hints",
+            "query",
+            "query_suggestions",
+            "results",
+            "search_mode",
+            "search_strategy",
+            "success",
+            "timestamp",
+            "total_results",
+            "version",
+        ]
+    );
+    assert_eq!(answer["query"], "record my changes");
+    assert_eq!(answer["search_mode"], "hybrid");
+    assert!(
+        answer["execution_time"]
+            .as_f64()
+            .is_some_and(|it| it > 0.0 && it < 60.0)
+    );
+    assert_eq!(answer["total_results"], results(&answer).len());
+    let best = &results(&answer)[0];
+    assert_eq!(
+        keys(best),
+        [
+            "category",
+            "cli_name",
+            "complexity",
+            "confidence_level",
+            "description",
+            "examples",
+            "input_schema",
+            "match_reasons",
+            "name",
+            "parameters",
+            "score",
+            "tags",
+            "tool_id",
+            "tool_type",
+            "when_to_use",
+        ]
+    );
+    assert_eq!(best["tool_id"], "git_commit");
+    assert_eq!(best["name"], "git_commit");
+    assert_eq!(best["description"], "Record changes to the repository");
+    assert_eq!(best["category"], "vcs");
+    assert_eq!(best["cli_name"], "git-tools");
+    assert_eq!(best["tags"], json!(["version-control", "commits"]));
+    assert_eq!(best["tool_type"], "system");
+    assert_eq!(best["complexity"], "simple");
+    assert_eq!(
+        best["when_to_use"],
+        "Record changes to the repository. Needs 'message'."
+    );
+    assert_eq!(
+        best["parameters"],
+        json!([{"name": "message", "type": "string", "required": true}])
+    );
+    assert_eq!(best["input_schema"]["required"], json!(["message"]));
+    assert_eq!(
+        best["examples"],
+        json!([{
+            "tool": "climax_call",
+            "arguments": {"tool_name": "git_commit", "args": {"message": "Fix a typo"}},
+            "command_line": "echo git commit -m 'Fix a typo'",
+        }])
+    );
+    let reasons = texts(&best["match_reasons"]);
+    assert_eq!(
+        reasons,
+        ["description has 'record'", "description has 'changes'"]
+    );
+    let levels = ["high", "medium", "low"];
+    let counts = levels.map(|level| {
+        let of_level = |it: &&Value| it["confidence_level"] == level;
+        results(&answer).iter().filter(of_level).count()
+    });
+    assert_eq!(
+        answer["confidence_distribution"],
+        json!({"high": counts[0], "medium": counts[1], "low": counts[2]})
+    );
+    let in_categories: u64 = answer["category_breakdown"]
+        .as_object()
+        .expect("an object")
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    assert_eq!(in_categories, results(&answer).len() as u64);
+}
+
+#[test]
+fn scores_fall_and_levels_follow_from_them() {
+    let mut server = start();
+    for query in [
+        "record changes",
+        "docker",
+        "show commit history",
+        "words without flags",
+    ] {
+        let answer = ask(
+            &mut server,
+            SEARCH,
+            &json!({"query": query, "max_results": 50}),
+        );
+        let scores: Vec<f64> = results(&answer)
+            .iter()
+            .filter_map(|it| it["score"].as_f64())
+            .collect();
+        assert!(!scores.is_empty(), "{query}");
+        assert!(
+            scores.is_sorted_by(|one, other| one >= other),
+            "{query}: {scores:?}"
+        );
+        for (result, score) in results(&answer).iter().zip(scores) {
+            assert!((0.0..=1.0).contains(&score));
+            let level = match score {
+                0.6.. => "high",
+                0.2.. => "medium",
+                _ => "low",
+            };
+            assert_eq!(result["confidence_level"], level, "{result}");
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_tool_comes_first_in_every_mode_however_it_is_written() {
+    let mut server = start();
+    for mode in ["keyword", "hybrid", "semantic"] {
+        for query in ["git_log", "GIT_LOG", "git log", " Git-Log "] {
+            let answer = ask(
+                &mut server,
+                SEARCH,
+                &json!({"query": query, "search_mode": mode}),
+            );
+            let best = &results(&answer)[0];
+            assert_eq!(best["tool_id"], "git_log", "{query}");
+            assert_eq!(best["score"], 1.0);
+            assert_eq!(best["confidence_level"], "high");
+            assert_eq!(best["match_reasons"][0], "the query is its name");
+        }
+        // A name that is a word which tells nothing else.
+        let named = found(&mut server, &json!({"query": "self", "search_mode": mode}));
+        assert_eq!(named[0], "self");
+    }
+}
+
+#[test]
+fn words_are_found_by_their_stems_and_in_spite_of_typos() {
+    let mut server = start();
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "committing", "search_mode": "keyword"}),
+    );
+    assert!(
+        texts_of(&answer).contains(&"git_commit".to_owned()),
+        "{answer}"
+    );
+    let typo = json!({"query": "branhces", "search_mode": "keyword"});
+    let answer = ask(&mut server, SEARCH, &typo);
+    let best = &results(&answer)[0];
+    assert_eq!(best["tool_id"], "git_branch");
+    assert_eq!(
+        best["match_reasons"],
+        json!(["name has 'branch' (for 'branhces')"])
+    );
+    assert_eq!(answer["query_suggestions"][0], "branch");
+    // Two letters of a long word.
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "repostry", "search_mode": "keyword"}),
+    );
+    assert_eq!(results(&answer)[0]["tool_id"], "git_commit");
+    assert!(found(&mut server, &json!({"query": "zzzzqqqq"})).is_empty());
+}
+
+#[test]
+fn words_that_are_written_alike_count_in_hybrid_and_semantic_mode_only() {
+    let mut server = start();
+    let mut search = |mode: &str| {
+        let query = json!({"query": "containerised", "search_mode": mode});
+        ask(&mut server, SEARCH, &query)
+    };
+    let keyword = search("keyword");
+    assert_eq!(keyword["search_mode"], "keyword");
+    assert!(texts_of(&keyword).is_empty(), "{keyword}");
+    for mode in ["hybrid", "semantic"] {
+        let answer = search(mode);
+        assert_eq!(answer["search_mode"], mode);
+        assert!(
+            text(&answer["search_strategy"]).contains("trigrams"),
+            "{answer}"
+        );
+        assert!(
+            texts_of(&answer).contains(&"docker_ps".to_owned()),
+            "{answer}"
+        );
+        let reasons = texts(&results(&answer)[0]["match_reasons"]);
+        assert!(reasons[0].contains("(like 'containerised')"), "{reasons:?}");
+    }
+}
+
+#[test]
+fn results_can_be_limited_and_be_without_examples() {
+    let mut server = start();
+    assert_eq!(
+        found(&mut server, &json!({"query": "takes show docker"})).len(),
+        10
+    );
+    for (limit, count) in [
+        (json!(1), 1),
+        (json!("3"), 3),
+        (json!(50), 14),
+        (json!(2.0), 2),
+        (json!(null), 10),
+    ] {
+        let arguments = json!({"query": "takes show docker", "max_results": limit});
+        let all = found(&mut server, &arguments).len();
+        assert!(
+            if count == 14 { all > 10 } else { all == count },
+            "{limit}: {all}"
+        );
+    }
+    for (flag, has) in [
+        (json!(true), true),
+        (json!(false), false),
+        (json!("false"), false),
+        (json!(null), true),
+    ] {
+        let arguments = json!({"query": "takes show docker", "include_examples": flag});
+        let answer = ask(&mut server, SEARCH, &arguments);
+        assert!(
+            results(&answer)
+                .iter()
+                .all(|it| it.get("examples").is_some() == has),
+            "{flag}"
+        );
+    }
+}
+
+#[test]
+fn filters_narrow_by_category_and_type() {
+    let mut server = start();
+    for category in ["vcs", "VCS"] {
+        let answer = ask(
+            &mut server,
+            SEARCH,
+            &json!({"query": "commit", "category": category}),
+        );
+        assert!(!results(&answer).is_empty());
+        assert!(
+            results(&answer).iter().all(|it| it["category"] == "vcs"),
+            "{answer}"
+        );
+    }
+    let none = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "dump", "category": "uncategorized"}),
+    );
+    assert!(!results(&none).is_empty());
+    assert!(
+        results(&none).iter().all(|it| it["category"].is_null()),
+        "{none}"
+    );
+    assert_eq!(keys(&none["category_breakdown"]), ["uncategorized"]);
+    let mut of_type = |tool_type: &str| {
+        let arguments =
+            json!({"query": "takes show run", "tool_type": tool_type, "max_results": 50});
+        let answer = ask(&mut server, SEARCH, &arguments);
+        assert!(
+            results(&answer)
+                .iter()
+                .all(|it| it["tool_type"] == tool_type),
+            "{answer}"
+        );
+        results(&answer).len()
+    };
+    assert!(of_type("system") > 0 && of_type("third_party") > 0 && of_type("custom") > 0);
+}
+
+#[test]
+fn an_empty_filter_is_none() {
+    let mut server = start();
+    let all = found(&mut server, &json!({"query": "commit"}));
+    for filters in [
+        json!({"category": ""}),
+        json!({"category": " ", "tool_type": "", "search_mode": ""}),
+    ] {
+        let mut arguments = filters.clone();
+        arguments["query"] = "commit".into();
+        assert_eq!(found(&mut server, &arguments), all, "{filters}");
+    }
+    assert_eq!(
+        found(
+            &mut server,
+            &json!({"query": "commit", "category": " vcs "})
+        )
+        .len(),
+        10
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_search_is_told_at_once() {
+    let mut server = start();
+    let arguments = json!({
+        "query": " ", "category": "vc", "tool_type": "systm", "max_results": 51,
+        "include_examples": "perhaps", "search_mode": 5,
+    });
+    let (problems, error) = refused(&mut server, SEARCH, &arguments);
+    assert_eq!(problems[0], "Query cannot be empty");
+    assert!(
+        problems[1].starts_with("Invalid category 'vc'. Valid options: "),
+        "{problems:?}"
+    );
+    for category in ["vcs", "uncategorized", "file_ops", "workflow"] {
+        assert!(problems[1].contains(category), "{problems:?}");
+    }
+    assert_eq!(
+        problems[2..],
+        [
+            "Invalid tool_type 'systm'. Valid options: system, custom, third_party",
+            "max_results must be between 1 and 50",
+            "include_examples must be true or false",
+            "Invalid search_mode '5'. Valid options: semantic, hybrid, keyword",
+        ]
+    );
+    assert_eq!(error["context"], Value::Null);
+    let suggestions = texts(&error["suggestions"]);
+    assert!(
+        suggestions.contains(&"Did you mean category 'vcs'?".to_owned()),
+        "{suggestions:?}"
+    );
+    assert!(
+        suggestions.contains(&"Did you mean tool_type 'system'?".to_owned()),
+        "{suggestions:?}"
+    );
+}
+
+#[test]
+fn queries_have_limits() {
+    let mut server = start();
+    for query in [json!(null), json!(""), json!("\n\t ")] {
+        let (problems, _) = refused(&mut server, SEARCH, &json!({"query": query}));
+        assert_eq!(problems, ["Query cannot be empty"]);
+    }
+    let (problems, _) = refused(&mut server, SEARCH, &json!({}));
+    assert_eq!(problems, ["Query cannot be empty"]);
+    let (problems, _) = refused(&mut server, SEARCH, &json!({"query": ["a"]}));
+    assert_eq!(problems, [r#"Query must be text, not ["a"]"#]);
+    let long = "ä".repeat(1000);
+    ask(&mut server, SEARCH, &json!({"query": long}));
+    let (problems, error) = refused(&mut server, SEARCH, &json!({"query": long + "a"}));
+    assert_eq!(problems, ["Query too long (max 1000 characters)"]);
+    assert!(text(&error["context"]).starts_with("ää"));
+    for query in ["a\0b", "a\u{1b}[31m", "\u{7f}"] {
+        let (problems, error) = refused(&mut server, SEARCH, &json!({"query": query}));
+        assert_eq!(problems, ["Query contains control characters"]);
+        assert_eq!(error["context"], query);
+    }
+    ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "two\nlines\tand a tab"}),
+    );
+    for limit in [
+        json!(0),
+        json!(51),
+        json!(-1),
+        json!(2.5),
+        json!("many"),
+        json!(true),
+        json!(1e30),
+    ] {
+        let (problems, _) = refused(
+            &mut server,
+            SEARCH,
+            &json!({"query": "a", "max_results": limit}),
+        );
+        assert_eq!(
+            problems,
+            ["max_results must be between 1 and 50"],
+            "{limit}"
+        );
+    }
+}
+
+#[test]
+fn queries_of_any_language_are_answered() {
+    let mut server = start();
+    for query in [
+        "显示提交历史",
+        "コミット履歴を表示",
+        "показать историю",
+        "zeige die Größe an",
+        "عرض السجل",
+        "🦀🦀 🦀",
+        "\u{301}\u{301}",
+        "ﬁle ＧＩＴ İ",
+        "how do I",
+        "'\"`'' \"",
+        "''''''''",
+        "a'b'c\"d\"e`f`",
+    ] {
+        for mode in ["keyword", "hybrid", "semantic"] {
+            ask(
+                &mut server,
+                SEARCH,
+                &json!({"query": query, "search_mode": mode}),
+            );
+        }
+    }
+    let answer = ask(&mut server, SEARCH, &json!({"query": "ＧＩＴ ＬＯＧ"}));
+    assert_eq!(results(&answer)[0]["tool_id"], "git_log");
+}
+
+#[test]
+fn a_lone_hit_on_one_word_of_several_is_not_certain() {
+    let mut server = start();
+    let answer = ask(
+        &mut server,
+        SEARCH,
+        &json!({"query": "repository zzzzqqqq wwwwjjjj"}),
+    );
+    assert_eq!(texts_of(&answer), ["git_commit"]);
+    assert_ne!(results(&answer)[0]["confidence_level"], "high", "{answer}");
+}

@@ -1,0 +1,133 @@
+//! A client of the discovery suite.
+
+use serde_json::Value;
+
+use crate::{Server, text};
+
+/// The names of the four tools.
+pub const SEARCH: &str = "search_mcp_tools";
+/// See [`SEARCH`].
+pub const DETAILS: &str = "get_tool_details";
+/// See [`SEARCH`].
+pub const CATEGORIES: &str = "list_tool_categories";
+/// See [`SEARCH`].
+pub const CAPABILITY: &str = "search_tools_by_capability";
+
+/// Asks a tool of the suite, which has to answer.
+///
+/// # Panics
+/// The answer is not so.
+pub fn ask(server: &mut Server, tool: &str, arguments: &Value) -> Value {
+    let answer = server.call_registered(tool, arguments);
+    assert!(!answer.is_error, "{arguments}: {answer:?}");
+    assert!(!answer.text.contains('\n'), "{}", answer.text);
+    let answer = answer.json();
+    let answers = answer.as_array().cloned().unwrap_or(vec![answer.clone()]);
+    for answer in &answers {
+        if answer["success"] == true {
+            assert_eq!(answer["version"], "1.0", "{answer}");
+            assert_moment(&answer["timestamp"]);
+        }
+    }
+    answer
+}
+
+/// What is wrong with a request, and the whole error.
+///
+/// # Panics
+/// The answer is not so.
+pub fn refused(server: &mut Server, tool: &str, arguments: &Value) -> (Vec<String>, Value) {
+    let answer = server.call_registered(tool, arguments);
+    assert!(answer.is_error, "{arguments}: {answer:?}");
+    let answer = answer.json();
+    assert_eq!(answer["success"], false, "{answer}");
+    let error = &answer["error"];
+    assert_eq!(error["tool"], tool);
+    assert_moment(&error["timestamp"]);
+    assert!(error["suggestions"].is_array(), "{error}");
+    let message = text(&error["message"]);
+    let problems = message.strip_prefix("Parameter validation errors: ");
+    let problems = problems.unwrap_or(&message).split("; ").map(str::to_owned);
+    (problems.collect(), error.clone())
+}
+
+/// `2026-11-16 17:30:00 UTC`.
+fn assert_moment(value: &Value) {
+    let moment = text(value);
+    let shape: String = moment
+        .chars()
+        .map(|it| if it.is_ascii_digit() { '0' } else { it })
+        .collect();
+    assert_eq!(shape, "0000-00-00 00:00:00 UTC");
+}
+
+/// The results of a search.
+///
+/// # Panics
+/// The answer is not so.
+#[must_use]
+pub fn results(answer: &Value) -> &Vec<Value> {
+    answer["results"].as_array().expect("results")
+}
+
+/// The names of the tools that a search finds.
+///
+/// # Panics
+/// The answer is not so.
+pub fn found(server: &mut Server, arguments: &Value) -> Vec<String> {
+    let answer = ask(server, SEARCH, arguments);
+    results(&answer)
+        .iter()
+        .map(|it| text(&it["tool_id"]))
+        .collect()
+}
+
+/// The keys of an object, sorted.
+///
+/// # Panics
+/// The answer is not so.
+#[must_use]
+pub fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// A list of texts.
+///
+/// # Panics
+/// The answer is not so.
+#[must_use]
+pub fn texts(value: &Value) -> Vec<String> {
+    value.as_array().expect("a list").iter().map(text).collect()
+}
+
+/// An answer without what differs from time to time.
+#[must_use]
+pub fn timeless(mut answer: Value) -> Value {
+    for answer in answer
+        .as_array_mut()
+        .map_or(Vec::new(), |all| all.iter_mut().collect())
+    {
+        *answer = timeless(answer.take());
+    }
+    if let Some(object) = answer.as_object_mut() {
+        object.remove("timestamp");
+        object.remove("execution_time");
+    }
+    answer
+}
+
+/// The names of the tools in an answer.
+#[must_use]
+pub fn texts_of(answer: &Value) -> Vec<String> {
+    results(answer)
+        .iter()
+        .map(|it| text(&it["tool_id"]))
+        .collect()
+}
