@@ -1,6 +1,6 @@
 //! What `get_tool_details` and `list_tool_categories` tell about tools.
 
-use climax_tests::explore::{CATEGORIES, DETAILS, ask, keys, refused, texts};
+use climax_tests::explore::{CATEGORIES, DETAILS, ask, expected_examples, keys, refused, texts};
 use climax_tests::{Server, fixtures, guarded, text};
 use serde_json::{Map, Value, json};
 
@@ -221,23 +221,6 @@ fn categories_have_descriptions_counts_clis_and_three_tools() {
     let mut one = Server::start(&mut fixtures!("git", "--explore"));
     let answer = ask(&mut one, CATEGORIES, &json!({}));
     assert_eq!(answer["total_categories"], 1);
-}
-
-/// How many examples a tool has by its schema: one with what must be given, or what is read if nothing
-/// must be, and one with more. Where it runs is no reason for another.
-fn expected_examples(details: &Value) -> usize {
-    let parameters = details["tool_details"]["parameters"]
-        .as_array()
-        .expect("a list");
-    let guidance = texts(&details["usage_guidance"]["best_practices"]);
-    let has_required = parameters.iter().any(|it| it["required"] == true);
-    let is_more = |name: String| {
-        let is_directory = guidance.contains(&format!("'{name}' says where it runs."));
-        let is_read = guidance.contains(&format!("What it is to read goes into '{name}'."));
-        !is_directory && (has_required || !is_read)
-    };
-    let mut optional = parameters.iter().filter(|it| it["required"] == false);
-    1 + usize::from(optional.any(|it| is_more(text(&it["name"]))))
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use climax_tests::explore::expected_examples;
 use climax_tests::{Folder, Server, run};
 use serde_json::{Value, json};
 
@@ -336,17 +337,8 @@ fn every_bundled_tool_has_examples_that_calls_take() {
             let parameters = details["tool_details"]["parameters"]
                 .as_array()
                 .expect("a list");
-            let practices = details["usage_guidance"]["best_practices"].to_string();
-            let has_required = parameters.iter().any(|it| it["required"] == true);
-            let mut optional = parameters.iter().filter(|it| it["required"] == false);
-            let is_more = optional.any(|it| {
-                let name = it["name"].as_str().expect("a name");
-                let is_directory = practices.contains(&format!("'{name}' says where it runs."));
-                let is_read = practices.contains(&format!("to read goes into '{name}'."));
-                !is_directory && (has_required || !is_read)
-            });
             let examples = details["usage_examples"].as_array().expect("a list");
-            assert_eq!(examples.len(), 1 + usize::from(is_more), "{details}");
+            assert_eq!(examples.len(), expected_examples(details), "{details}");
             for example in examples {
                 let args = example["arguments"]["args"].as_object().expect("an object");
                 let required = parameters.iter().filter(|it| it["required"] == true);

@@ -15,19 +15,6 @@ pub fn words(folded: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Words that are in every other sentence and tell nothing about a tool.
-#[must_use]
-pub fn is_filler(word: &str) -> bool {
-    const FILLERS: [&str; 56] = [
-        "a", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "could", "do",
-        "does", "for", "from", "get", "give", "has", "have", "how", "i", "if", "in", "is", "it",
-        "its", "like", "me", "my", "need", "of", "on", "one", "or", "our", "please", "should",
-        "some", "that", "the", "them", "there", "this", "to", "use", "using", "want", "was", "we",
-        "what", "which", "with", "would", "you", "your",
-    ];
-    FILLERS.binary_search(&word).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,16 +24,6 @@ mod tests {
         assert_eq!(fold("ΟΔΟΣ ΟΔΟΣ"), "οδοσ οδοσ");
         assert_eq!(fold("οδός"), "οδόσ");
         assert_eq!(fold("Größe İ"), "größe i̇");
-    }
-
-    #[test]
-    fn fillers_are_found_and_content_is_not() {
-        for word in ["a", "your", "how", "please"] {
-            assert!(is_filler(word), "{word}");
-        }
-        for word in ["commit", "file", "", "zip"] {
-            assert!(!is_filler(word), "{word}");
-        }
     }
 
     #[test]

@@ -131,3 +131,24 @@ pub fn texts_of(answer: &Value) -> Vec<String> {
         .map(|it| text(&it["tool_id"]))
         .collect()
 }
+
+/// How many examples a tool has by its schema: one with what must be given, or what is read if nothing
+/// must be, and one with more. Where it runs is no reason for another.
+///
+/// # Panics
+/// These are no details of a tool.
+#[must_use]
+pub fn expected_examples(details: &Value) -> usize {
+    let parameters = details["tool_details"]["parameters"]
+        .as_array()
+        .expect("a list");
+    let guidance = texts(&details["usage_guidance"]["best_practices"]);
+    let has_required = parameters.iter().any(|it| it["required"] == true);
+    let is_more = |name: String| {
+        let is_directory = guidance.contains(&format!("'{name}' says where it runs."));
+        let is_read = guidance.contains(&format!("What it is to read goes into '{name}'."));
+        !is_directory && (has_required || !is_read)
+    };
+    let mut optional = parameters.iter().filter(|it| it["required"] == false);
+    1 + usize::from(optional.any(|it| is_more(text(&it["name"]))))
+}
