@@ -153,10 +153,11 @@ pub(super) fn strategy(mode: Mode) -> &'static str {
 impl Request {
     /// A category that there is, or that the suite knows.
     pub(super) fn category(&mut self, selection: &Selection) -> Option<String> {
-        let value = self.value("category")?;
+        if !self.has("category") {
+            return None;
+        }
         let valid = categories::valid(selection);
         let valid: Vec<&str> = valid.iter().map(String::as_str).collect();
-        self.put("category", value);
         self.choice("category", &valid)
     }
 }

@@ -40,9 +40,9 @@ impl Request {
         self.arguments.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Puts an argument back.
-    pub(super) fn put(&mut self, name: &str, value: Value) {
-        self.arguments.insert(name.to_owned(), value);
+    /// Whether an argument was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.arguments.contains_key(name)
     }
 
     /// What is looked for, which must be there. `what` is how messages call it.
