@@ -147,8 +147,7 @@ async fn attempt(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     let keeper = keepers.keeper(place).await?;
-    let (stdout, stdout_end) = io::pipe()?;
-    let (stderr, stderr_end) = io::pipe()?;
+    let [(stdout, stdout_end), (stderr, stderr_end)] = keepers.outputs()?;
     let (stdin_end, stdin) = match invocation.stdin {
         Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
         None => (None, None),
@@ -165,16 +164,20 @@ async fn attempt(
     // The other ends are the command's alone.
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));
+    keepers.make_spare_outputs();
 
-    let has_input = stdin.is_some();
-    let finish = async {
-        if !has_input && let Ok(report) = timeout(AT_ONCE, running.report()).await {
-            return report;
-        }
-        let feed = write(stdin, invocation.stdin);
-        running.finish(feed, invocation.progress).await
+    let at_once = if stdin.is_some() {
+        Duration::ZERO
+    } else {
+        AT_ONCE.min(invocation.timeout)
     };
-    let end = if let Ok(report) = timeout(invocation.timeout, finish).await {
+    let mut report = timeout(at_once, running.report()).await;
+    if report.is_err() {
+        let feed = write(stdin, invocation.stdin);
+        let finish = running.finish(feed, invocation.progress);
+        report = timeout(invocation.timeout.saturating_sub(at_once), finish).await;
+    }
+    let end = if let Ok(report) = report {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {

@@ -3,16 +3,17 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rustix::event::PollFlags;
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, Signal, fchdir, getpid};
 
-use super::{Row, descendants_of};
+use super::{Place, Program, Row, Started, descendants_of, open_directory};
 
 /// The other end of a stream was closed.
 pub(crate) const CLOSED: PollFlags = PollFlags::HUP;
@@ -45,6 +46,55 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a started program comes with a file that tells its end.
+pub(crate) fn tells_end() -> bool {
+    false
+}
+
+/// Starts programs.
+pub(crate) struct Starter;
+
+impl Starter {
+    /// A program gets handled signals as they are by default, without being told.
+    pub(crate) fn new(_: &'static [Signal]) -> Self {
+        Self
+    }
+
+    /// Starts a program as the leader of a new group of processes. This process must have one thread,
+    /// because it goes itself to a directory that was opened.
+    #[expect(clippy::unused_self, reason = "elsewhere it has something")]
+    pub(crate) fn start(&mut self, program: &Program<'_>) -> io::Result<Started> {
+        let mut words = program.words.iter();
+        let mut command = Command::new(words.next().map_or("", String::as_str));
+        let [stdin, stdout, stderr] = program.streams.map(|stream| match stream {
+            Some(stream) => stream.try_clone_to_owned().map(Stdio::from),
+            None => Ok(Stdio::inherit()),
+        });
+        command
+            .args(words)
+            .envs(program.env.iter().filter_map(|pair| pair.split_once('=')))
+            .stdin(stdin?)
+            .stdout(stdout?)
+            .stderr(stderr?)
+            .process_group(0);
+        let child = match program.place {
+            Place::Here => command.spawn(),
+            Place::Named(directory) => command.current_dir(directory).spawn(),
+            Place::Opened(directory) => {
+                let here = open_directory(CWD, ".")?;
+                fchdir(directory)?;
+                let child = command.spawn();
+                fchdir(here)?;
+                child
+            }
+        };
+        Ok(Started {
+            process: Pid::from_child(&child?),
+            end: None,
+        })
+    }
+}
+
 /// All that descends from this process.
 pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
     let table = Command::new("ps").args(["-axo", "pid=,ppid="]).output()?;
@@ -63,7 +113,6 @@ fn row(line: &str) -> Option<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Stdio;
 
     #[test]
     fn a_child_is_found() {

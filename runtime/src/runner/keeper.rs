@@ -3,28 +3,46 @@
 //! nothing gets away, and it goes on when the server dies, so nothing stays behind.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::CWD;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, fchdir, getpgid, getsid, kill_process, kill_process_group,
-    test_kill_process, test_kill_process_group, wait,
+    Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group, test_kill_process,
+    test_kill_process_group, wait,
 };
 
 use super::wire::{Order, Report};
-use crate::platform;
+use crate::platform::{self, Place, Program, Started, Starter};
+
+/// These ask a keeper to end.
+const ASKED_TO_END: [Signal; 3] = [Signal::TERM, Signal::INT, Signal::HUP];
+
+/// What a command is to have as it is by default: the signals that a keeper hears, and the one that Rust
+/// ignores.
+const BY_DEFAULT: &[Signal] = &[
+    Signal::TERM,
+    Signal::INT,
+    Signal::HUP,
+    Signal::CHILD,
+    Signal::PIPE,
+];
 
 /// How long processes have to end by themselves when they are asked to.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// How long an orphan that has ended may wait for its parent to notice, while the command runs.
+const A_WHILE: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
 
 /// How long processes take that follow at once.
 const A_MOMENT: Duration = Duration::from_millis(5);
@@ -51,10 +69,11 @@ pub(super) struct Line {
 impl Line {
     /// Nothing when the server has let go.
     fn next_order(&self) -> io::Result<Option<(Order<String>, Vec<OwnedFd>)>> {
-        if wait_for_either(&self.leash, &self.orders)?.leash {
-            return Ok(None);
+        let files = [self.leash.as_fd(), self.orders.as_fd()];
+        match wait_for_any(files, None)? {
+            [true, _] => Ok(None),
+            _ => Order::receive(&self.orders),
         }
-        Order::receive(&self.orders)
     }
 
     /// Nobody may be there to hear it.
@@ -65,8 +84,8 @@ impl Line {
     /// Whether the server takes a command's end for a normal one. It does not when the call was
     /// cancelled meanwhile, or when the command ended because the server died.
     fn is_accepted(&self) -> bool {
-        let ready = wait_for_either(&self.leash, &self.orders);
-        ready.is_ok_and(|ready| ready.other)
+        let files = [self.leash.as_fd(), self.orders.as_fd()];
+        wait_for_any(files, None).is_ok_and(|[_, can_read]| can_read)
             && (&self.orders)
                 .read(&mut [0])
                 .is_ok_and(|length| length == 1)
@@ -76,72 +95,56 @@ impl Line {
 /// Keeps commands until the server lets go of the leash, or until one leaves something behind.
 pub(super) fn keep(line: &Line) -> io::Result<()> {
     platform::adopt_orphans()?;
-    let signals = signals()?;
-    while let Some((order, mut files)) = line.next_order()? {
-        let directory = if order.is_opened { files.pop() } else { None };
-        let mut command = command(&order, files);
-        let spawned = if order.is_opened {
-            spawn_in(directory, &mut command)
-        } else {
-            command.spawn()
-        };
-        let leader = match spawned {
-            Ok(child) => Pid::from_child(&child),
+    let signals = Signals::new()?;
+    let mut starter = Starter::new(BY_DEFAULT);
+    while let Some((order, files)) = line.next_order()? {
+        match start(&mut starter, &order, &files) {
+            Ok(child) => {
+                if !attend(line, &signals, &child, files, &order) {
+                    break;
+                }
+            }
             Err(error) => {
                 line.report(Report::Failed(error.raw_os_error().unwrap_or_default()));
-                continue;
             }
-        };
-        if !attend(line, &signals, leader, command, &order) {
-            break;
         }
     }
     Ok(())
 }
 
-fn command(order: &Order<String>, files: Vec<OwnedFd>) -> Command {
-    let mut files = files.into_iter();
-    // Without a file for its input, it gets this process's, which is empty.
-    let mut next = || files.next().map_or_else(Stdio::inherit, Stdio::from);
-    let mut words = order.words.iter();
-    let mut command = Command::new(words.next().map_or("", String::as_str));
-    command
-        .args(words)
-        .envs(order.env.iter().filter_map(|pair| pair.split_once('=')))
-        .stdout(next())
-        .stderr(next())
-        .stdin(next())
-        .process_group(0);
-    if !order.directory.is_empty() && !order.is_opened {
-        command.current_dir(&order.directory);
-    }
-    command
-}
-
-/// Spawns a command in a directory that was opened. This process has one thread, so it can go there
-/// itself.
-fn spawn_in(directory: Option<OwnedFd>, command: &mut Command) -> io::Result<Child> {
-    // It is lost on the way where too many files are open.
-    let directory = directory.ok_or(Errno::MFILE)?;
-    let here = platform::open_directory(CWD, ".")?;
-    fchdir(directory)?;
-    let child = command.spawn();
-    fchdir(here)?;
-    child
+fn start(starter: &mut Starter, order: &Order<String>, files: &[OwnedFd]) -> io::Result<Started> {
+    let mut files = files.iter().map(AsFd::as_fd);
+    // They are lost on the way where too many files are open.
+    let mut next = || files.next().ok_or(Errno::MFILE);
+    let (stdout, stderr) = (next()?, next()?);
+    let place = if order.is_opened {
+        Place::Opened(files.next_back().ok_or(Errno::MFILE)?)
+    } else if order.directory.is_empty() {
+        Place::Here
+    } else {
+        Place::Named(&order.directory)
+    };
+    starter.start(&Program {
+        words: &order.words,
+        env: &order.env,
+        // Without a file for its input, it gets this process's, which is empty.
+        streams: [files.next(), Some(stdout), Some(stderr)],
+        place,
+    })
 }
 
 /// Waits for the end of a command, or for the word to end it. Returns whether nothing is left.
 fn attend(
     line: &Line,
     signals: &Signals,
-    leader: Pid,
-    command: Command,
+    started: &Started,
+    files: Vec<OwnedFd>,
     order: &Order<String>,
 ) -> bool {
-    let mut tree = Tree::new(leader);
+    let mut tree = Tree::new(started.process);
     // Without a means to wait there is nothing to wait for.
     let (ended, has_others) = tree
-        .wait_for_leader(&line.leash, signals)
+        .wait_for_leader(&line.leash, signals, started.end.as_ref())
         .unwrap_or((None, true));
     let was_killed = ended.is_none_or(|status| ExitStatus::from_raw(status).code().is_none());
     if let Some(status) = ended
@@ -155,7 +158,7 @@ fn attend(
         line.report(Report::Ended { status, is_clean });
         return is_clean;
     }
-    drop(command);
+    drop(files);
     let is_clean = false;
     let status = ended.unwrap_or_else(|| tree.end(Scope::Everything));
     if was_killed {
@@ -202,38 +205,43 @@ struct Signals {
     any: UnixStream,
     /// Whether the keeper was asked to end. It does not die of that, but ends its command first.
     to_end: Arc<AtomicBool>,
+    /// Whether it also hears of each child that ends.
+    of_children: bool,
 }
 
-fn signals() -> io::Result<Signals> {
-    let (any, writer) = UnixStream::pair()?;
-    any.set_nonblocking(true)?;
-    let to_end = Arc::new(AtomicBool::new(false));
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
-        signal_hook::flag::register(signal.as_raw(), to_end.clone())?;
-        signal_hook::low_level::pipe::register(signal.as_raw(), writer.try_clone()?)?;
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let (any, writer) = UnixStream::pair()?;
+        any.set_nonblocking(true)?;
+        let to_end = Arc::new(AtomicBool::new(false));
+        for signal in ASKED_TO_END {
+            signal_hook::flag::register(signal.as_raw(), to_end.clone())?;
+            signal_hook::low_level::pipe::register(signal.as_raw(), writer.try_clone()?)?;
+        }
+        let of_children = !platform::tells_end();
+        if of_children {
+            signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
+        }
+        Ok(Self {
+            any,
+            to_end,
+            of_children,
+        })
     }
-    signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
-    Ok(Signals { any, to_end })
 }
 
-/// Which can be read.
-struct Ready {
-    leash: bool,
-    other: bool,
-}
-
-fn wait_for_either(leash: &PipeReader, other: &impl AsFd) -> io::Result<Ready> {
-    let mut files = [
-        PollFd::new(leash, PollFlags::IN),
-        PollFd::new(other, PollFlags::IN),
-    ];
-    while let Err(error) = poll(&mut files, None) {
+/// Waits until one of the files can be read, or for some time. Returns which can.
+fn wait_for_any<const N: usize>(
+    files: [BorrowedFd<'_>; N],
+    time: Option<&Timespec>,
+) -> io::Result<[bool; N]> {
+    let mut files = files.map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
+    while let Err(error) = poll(&mut files, time) {
         if error != Errno::INTR {
             return Err(error.into());
         }
     }
-    let [leash, other] = files.map(|file| !file.revents().is_empty());
-    Ok(Ready { leash, other })
+    Ok(files.map(|file| !file.revents().is_empty()))
 }
 
 /// Which processes of a command are meant.
@@ -270,13 +278,17 @@ impl Tree {
         &mut self,
         leash: &PipeReader,
         signals: &Signals,
+        end: Option<&OwnedFd>,
     ) -> io::Result<(Option<i32>, bool)> {
+        let leash = leash.as_fd();
+        let end = end.map_or(leash, AsFd::as_fd);
+        let time = (!signals.of_children).then_some(&A_WHILE);
         loop {
-            let ready = wait_for_either(leash, &signals.any)?;
+            let [is_let_go, has_heard, _] = wait_for_any([leash, signals.any.as_fd(), end], time)?;
             let mut buffer = [0; 64];
-            while let Ok(64..) = (&signals.any).read(&mut buffer) {}
+            while has_heard && let Ok(64..) = (&signals.any).read(&mut buffer) {}
             let has_children = self.has_children();
-            let is_to_end = ready.leash || signals.to_end.load(Ordering::Relaxed);
+            let is_to_end = is_let_go || signals.to_end.load(Ordering::Relaxed);
             if is_to_end || self.status.is_some() {
                 return Ok((self.status, has_children));
             }

@@ -1,7 +1,7 @@
 //! The server's side of its keepers: has them made, keeps those that are idle, and talks to them.
 
 use std::env;
-use std::io::{self, PipeWriter, Write};
+use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
@@ -50,6 +49,15 @@ pub(crate) struct Keepers {
     passes: Box<dyn Fn(&str) -> bool + Send + Sync>,
     nursery: Mutex<Option<Nursery>>,
     idle: Arc<Idle>,
+    /// Made while a command runs, for the one after it.
+    spare_outputs: Mutex<Option<Outputs>>,
+}
+
+/// Pipes for what a command writes, and for what it complains about.
+type Outputs = [(PipeReader, PipeWriter); 2];
+
+fn new_outputs() -> io::Result<Outputs> {
+    Ok([io::pipe()?, io::pipe()?])
 }
 
 /// Keepers that wait for the next call, those that waited longest first.
@@ -105,6 +113,21 @@ impl Keepers {
             passes: Box::new(passes),
             nursery: Mutex::default(),
             idle: Arc::default(),
+            spare_outputs: Mutex::default(),
+        }
+    }
+
+    /// Pipes for a command's output.
+    pub(super) fn outputs(&self) -> io::Result<Outputs> {
+        let spare = lock(&self.spare_outputs).take();
+        spare.map_or_else(new_outputs, Ok)
+    }
+
+    /// Makes pipes ahead, where there is time for it.
+    pub(super) fn make_spare_outputs(&self) {
+        let mut spare = lock(&self.spare_outputs);
+        if spare.is_none() {
+            *spare = new_outputs().ok();
         }
     }
 
@@ -278,5 +301,6 @@ async fn next_report(reports: &pipe::Receiver) -> Option<Report> {
 
 /// Whether a keeper is there: it has nothing to say, unless it has ended.
 fn is_alive(line: &Line) -> bool {
-    rustix::io::read(&line.reports, &mut [0]) == Err(Errno::AGAIN)
+    let nothing = line.reports.try_read(&mut [0]);
+    nothing.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
 use crate::platform;
@@ -167,10 +167,12 @@ pub(super) fn receive_with_files(
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut buffer = [IoSliceMut::new(buffer)];
     let received = recvmsg(socket, &mut buffer, &mut ancillary, platform::RECEIVE_FLAGS)?;
+    // Some are lost where too many are open, and the rest is of no use.
+    let is_whole = !received.flags.contains(ReturnFlags::CTRUNC);
     let files = ancillary
         .drain()
         .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(files) => Some(files),
+            RecvAncillaryMessage::ScmRights(files) if is_whole => Some(files),
             _ => None,
         })
         .flatten()
