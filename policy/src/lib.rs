@@ -2,12 +2,12 @@
 //! a shape, [`check`] holds it against the tools that there are and makes a [`rules::Policy`] of it,
 //! [`limit`] and [`pattern`] say whether a value is allowed.
 
-mod case;
 pub mod check;
 pub mod limit;
 pub mod pattern;
 mod python;
 pub mod rules;
+mod write_out;
 pub mod written;
 
 use climax_input::diagnostic::{Diagnostic, Severity};

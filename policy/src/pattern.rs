@@ -18,9 +18,9 @@ use regex_syntax::ast;
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-use crate::case;
 pub use crate::python::Problem;
 use crate::python::translate;
+use crate::write_out::write_out;
 
 /// How many bytes the states of a pattern may take before it counts as too large.
 const LARGEST: usize = 10 * 1024 * 1024;
@@ -52,7 +52,7 @@ impl Pattern {
         let mut ast = ast::parse::Parser::new()
             .parse(text_of_engine)
             .map_err(|error| syntax_problem(error.kind()))?;
-        case::write_out(&mut ast);
+        write_out(&mut ast);
         let hir = Translator::new()
             .translate(text_of_engine, &ast)
             .map_err(|error| syntax_problem(error.kind()))?;

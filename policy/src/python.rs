@@ -77,8 +77,6 @@ struct Translator<'p> {
     has_alternatives: bool,
 }
 
-/// Letters, numbers and `_`: what Python takes for parts of words, without combining marks.
-const WORD: &str = r"\p{L}\p{N}_";
 /// Python has four control characters more than Unicode.
 const SPACE: &str = r"\s\x1c-\x1f";
 
@@ -157,24 +155,18 @@ impl Translator<'_> {
                     "write the character itself, or its number: `\\u00e9`",
                 ));
             }
-            'w' | 'W' | 's' | 'S' => {
-                let is_negated = escaped.is_ascii_uppercase();
-                let class = if matches!(escaped, 'w' | 'W') {
-                    WORD
-                } else {
-                    SPACE
-                };
-                let engine = match (is_negated, is_in_class) {
-                    (false, true) => class.to_owned(),
-                    (false, false) => format!("[{class}]"),
-                    (true, _) => format!("[^{class}]"),
+            's' | 'S' => {
+                let engine = match (escaped, is_in_class) {
+                    ('s', true) => SPACE.to_owned(),
+                    ('s', false) => format!("[{SPACE}]"),
+                    _ => format!("[^{SPACE}]"),
                 };
                 self.replace(length, &engine, &format!("\\{escaped}"));
             }
             // The bell, which is no escape in JSON Schema.
             'a' => self.replace(length, r"\x07", r"\x07"),
             'u' | 'U' | 'x' => self.character(escaped, is_in_class)?,
-            'f' | 'n' | 'r' | 't' | 'v' | 'd' | 'D' | 'b' | 'B' => self.copy(length),
+            'f' | 'n' | 'r' | 't' | 'v' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W' => self.copy(length),
             'A'..='Z' | 'a'..='z' => {
                 return Err(Problem::new(
                     format!("`\\{escaped}` has no meaning in a pattern"),
@@ -374,7 +366,7 @@ mod tests {
             (r"\Aa\Z", r"\Aa\z", "^a$"),
             (r"\<a\>", "<a>", "^(?:<a>)$"),
             (r"a\-\ \#\.", r"a\- \#\.", r"^(?:a- #\.)$"),
-            (r"[\w-]", r"[\p{L}\p{N}_-]", r"^(?:[\w-])$"),
+            (r"[\w-]", r"[\w-]", r"^(?:[\w-])$"),
             (r"\S", r"[^\s\x1c-\x1f]", r"^(?:\S)$"),
             (r"\x41\u00e9", "Aé", "^(?:Aé)$"),
             ("a{,}", "a{0,}", "^(?:a{0,})$"),

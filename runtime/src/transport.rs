@@ -12,18 +12,19 @@ mod message;
 mod message_id;
 mod stdio;
 mod writer;
+mod written;
 
 use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, JsonRpcMessage,
     JsonRpcRequest, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
+use rmcp::{ErrorData, RoleServer};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::task::coop::consume_budget;
@@ -34,8 +35,9 @@ use calls::Calls;
 use departure::Departure;
 use flow::{Flow, Number, Verdict};
 use lines::{Line, Lines};
-use message::{INVALID_REQUEST, Parsed, kind, opens, parse};
+use message::{Parsed, invalid_request, kind, opens, parse};
 use writer::Writer;
+use written::{refusal, written};
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
@@ -119,9 +121,8 @@ impl Stdio {
                         }
                     }
                     Line::TooLong(id) => {
-                        let limit = self.max_request;
-                        let message = format!("Invalid request: the message is over {limit} bytes");
-                        self.complain(&id, INVALID_REQUEST, &message);
+                        let reason = format!("the message is over {} bytes", self.max_request);
+                        self.complain(&id, &invalid_request(&reason));
                     }
                     Line::End => self.end(),
                 },
@@ -135,8 +136,8 @@ impl Stdio {
         let message = match parse(line.trim_ascii()) {
             Parsed::Message(message) => *message,
             Parsed::Nothing => return None,
-            Parsed::Malformed(id, code, message) => {
-                self.complain(&id, code, message);
+            Parsed::Malformed(id, error) => {
+                self.complain(&id, &error);
                 return None;
             }
         };
@@ -150,9 +151,9 @@ impl Stdio {
                     Verdict::Go(number) => self.begin(number, request).map(JsonRpcMessage::Request),
                     Verdict::Parked => None,
                     Verdict::Duplicate => {
-                        let message =
-                            "Invalid request: another request with this id is not answered yet";
-                        self.complain(&request.id, INVALID_REQUEST, message);
+                        let error =
+                            invalid_request("another request with this id is not answered yet");
+                        self.complain(&request.id, &error);
                         None
                     }
                 }
@@ -223,13 +224,8 @@ impl Stdio {
     }
 
     /// Says that a line was no message.
-    fn complain(&mut self, id: &impl Serialize, code: i32, message: &str) {
-        let error = serde_json::json!({
-            "jsonrpc": "2.0",
-            "id": id,
-            "error": {"code": code, "message": message},
-        });
-        self.reply = Some(error.to_string().into_bytes());
+    fn complain(&mut self, id: &impl Serialize, error: &ErrorData) {
+        self.reply = Some(refusal(id, error));
     }
 
     /// One is said before another can come up.
@@ -253,7 +249,7 @@ impl Stdio {
     }
 
     /// A message as the client is to have it, or nothing if the client does not want it any more.
-    fn line(&mut self, message: &mut ServerJsonRpcMessage) -> io::Result<Option<writer::Line>> {
+    fn line(&mut self, message: &mut ServerJsonRpcMessage) -> Option<writer::Line> {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&mut response.id),
             JsonRpcMessage::Error(error) => error.id.as_mut(),
@@ -263,13 +259,10 @@ impl Stdio {
         if let Some(id) = id
             && let RequestId::Number(number) = *id
         {
-            let Some(theirs) = self.flow.answer(number) else {
-                return Ok(None);
-            };
-            *id = theirs;
+            *id = self.flow.answer(number)?;
             answers = Some(number);
         }
-        let bytes = serde_json::to_vec(message)?;
+        let bytes = written(message)?;
         let result = match message {
             JsonRpcMessage::Response(response) => Some(&response.result),
             _ => None,
@@ -279,11 +272,11 @@ impl Stdio {
             Some(ServerResult::ListToolsResult(_)) => list_in(&bytes),
             _ => None,
         };
-        Ok(Some(writer::Line {
+        Some(writer::Line {
             bytes,
             tools,
             answers,
-        }))
+        })
     }
 }
 
@@ -305,7 +298,7 @@ impl Transport<RoleServer> for Stdio {
         let queue = self.writer.as_ref().map(|writer| writer.queue.clone());
         let line = self.line(&mut message);
         async move {
-            let Some(line) = line? else {
+            let Some(line) = line else {
                 return Ok(());
             };
             match queue {

@@ -12,6 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::flow::{Flow, Number};
 use super::writer::Line;
+use super::written;
 use crate::answer::Answer;
 use crate::server::Offer;
 
@@ -79,15 +80,6 @@ impl Calls {
 /// An answer as a message, as rmcp would write it.
 fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Message<'a> {
-        jsonrpc: &'static str,
-        id: &'a RequestId,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        result: Option<Outcome<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<&'a ErrorData>,
-    }
-    #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Outcome<'a> {
         content: [Content<'a>; 1],
@@ -98,19 +90,15 @@ fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
         r#type: &'static str,
         text: &'a str,
     }
-    let result = answer.as_ref().ok().map(|answer| Outcome {
-        content: [Content {
-            r#type: "text",
-            text: &answer.text,
-        }],
-        is_error: answer.is_error,
-    });
-    let message = Message {
-        jsonrpc: "2.0",
-        id,
-        result,
-        error: answer.as_ref().err(),
-    };
-    // Text and numbers can always be written.
-    serde_json::to_vec(&message).unwrap_or_default()
+    match answer {
+        Ok(Answer { text, is_error }) => {
+            let content = [Content {
+                r#type: "text",
+                text,
+            }];
+            let is_error = *is_error;
+            written::answer(id, &Outcome { content, is_error })
+        }
+        Err(error) => written::refusal(id, error),
+    }
 }

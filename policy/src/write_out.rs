@@ -1,15 +1,19 @@
-//! Patterns without regard to case (`(?i)`), written out: `a` becomes `[aA]`. The pattern library could do
-//! it, with a table of pointers that each start of the server would have to pay for.
+//! Writes out what the pattern library would need tables for, with pointers that each start of the server
+//! would have to pay for: without regard to case (`(?i)`), `a` becomes `[aA]`, and `\w` becomes the
+//! characters that Python takes for parts of words.
 
 use std::collections::BTreeSet;
 use std::mem;
 
 use regex_syntax::ast::{
-    Ast, ClassBracketed, ClassSet, ClassSetItem, ClassSetUnion, Flag, Flags, FlagsItemKind,
-    GroupKind, Literal, LiteralKind, Span,
+    Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, ClassSetRange,
+    ClassSetUnion, Flag, Flags, FlagsItemKind, GroupKind, Literal, LiteralKind, Span,
 };
 
-/// Writes out what the flag `i` means, and takes it away.
+/// Letters, numbers and `_`, without combining marks; each row is the first and the last of some in a row.
+static WORD: &[(char, char)] = &include!(concat!(env!("OUT_DIR"), "/word.rs"));
+
+/// Writes out what the flag `i` means, and takes it away, and what `\w` means.
 pub(crate) fn write_out(ast: &mut Ast) {
     fold(ast, &mut false);
 }
@@ -36,7 +40,10 @@ fn fold(ast: &mut Ast, is_on: &mut bool) {
                 });
             }
         }
-        Ast::ClassBracketed(class) if *is_on => fold_set(&mut class.kind),
+        Ast::ClassPerl(class) if class.kind == ClassPerlKind::Word => {
+            *ast = Ast::class_bracketed(word(class));
+        }
+        Ast::ClassBracketed(class) => fold_set(&mut class.kind, *is_on),
         Ast::Repetition(repetition) => fold(&mut repetition.ast, is_on),
         Ast::Group(group) => {
             let mut is_on_within = *is_on;
@@ -66,22 +73,30 @@ fn take_flag(flags: &mut Flags, is_on: &mut bool) {
     }
 }
 
-fn fold_set(set: &mut ClassSet) {
+fn fold_set(set: &mut ClassSet, is_on: bool) {
     match set {
-        ClassSet::Item(item) => fold_item(item),
+        ClassSet::Item(item) => fold_item(item, is_on),
         ClassSet::BinaryOp(operation) => {
-            fold_set(&mut operation.lhs);
-            fold_set(&mut operation.rhs);
+            fold_set(&mut operation.lhs, is_on);
+            fold_set(&mut operation.rhs, is_on);
         }
     }
 }
 
-fn fold_item(set: &mut ClassSetItem) {
+fn fold_item(set: &mut ClassSetItem, is_on: bool) {
     let added: BTreeSet<char> = match set {
-        ClassSetItem::Literal(literal) => others(literal.c),
-        ClassSetItem::Range(range) => (range.start.c..=range.end.c).flat_map(others).collect(),
-        ClassSetItem::Bracketed(class) => return fold_set(&mut class.kind),
-        ClassSetItem::Union(union) => return union.items.iter_mut().for_each(fold_item),
+        ClassSetItem::Literal(literal) if is_on => others(literal.c),
+        ClassSetItem::Range(range) if is_on => {
+            (range.start.c..=range.end.c).flat_map(others).collect()
+        }
+        ClassSetItem::Bracketed(class) => return fold_set(&mut class.kind, is_on),
+        ClassSetItem::Union(union) => {
+            return union.items.iter_mut().for_each(|it| fold_item(it, is_on));
+        }
+        ClassSetItem::Perl(class) if class.kind == ClassPerlKind::Word => {
+            *set = ClassSetItem::Bracketed(Box::new(word(class)));
+            return;
+        }
         // Whole classes have both cases.
         _ => return,
     };
@@ -93,9 +108,28 @@ fn fold_item(set: &mut ClassSetItem) {
     }
 }
 
+/// `\w` or `\W`, written out.
+fn word(class: &ClassPerl) -> ClassBracketed {
+    let span = class.span;
+    let range = |&(first, last): &(char, char)| {
+        let [start, end] = [first, last].map(|c| literal(c, span));
+        ClassSetItem::Range(ClassSetRange { span, start, end })
+    };
+    let items = WORD.iter().map(range).collect();
+    ClassBracketed {
+        span,
+        negated: class.negated,
+        kind: ClassSet::union(ClassSetUnion { span, items }),
+    }
+}
+
 fn item(c: char, span: Span) -> ClassSetItem {
+    ClassSetItem::Literal(literal(c, span))
+}
+
+fn literal(c: char, span: Span) -> Literal {
     let kind = LiteralKind::Verbatim;
-    ClassSetItem::Literal(Literal { span, kind, c })
+    Literal { span, kind, c }
 }
 
 /// Letters that a usual one does not become by itself, but that become it; and those that Python takes
@@ -161,6 +195,22 @@ fn alone(mut letters: impl Iterator<Item = char>) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use crate::pattern::{Pattern, is_match};
+
+    #[test]
+    fn words_have_letters_and_numbers_of_all_scripts_and_no_marks() {
+        for (pattern, allowed, refused) in [
+            (r"\w+", "aZ09_éßжक٣Ⅷ²漢", "e\u{301}"),
+            (r"[\w.]+", "a.é", "a-é"),
+            (r"[^\w.]", "-", "é"),
+            (r"\W", "\u{301}", "é"),
+            (r"[\W_]+", "_-", "a"),
+            (r"(?i:\w|-)", "É", "\u{200d}"),
+        ] {
+            Pattern::parse(pattern).expect(pattern);
+            assert!(is_match(pattern, &[], allowed), "{pattern} {allowed}");
+            assert!(!is_match(pattern, &[], refused), "{pattern} {refused}");
+        }
+    }
 
     #[test]
     fn case_does_not_count_where_the_flag_says_so() {
