@@ -336,6 +336,21 @@ fn orphans_that_end_during_a_call_do_not_pile_up() {
 }
 
 #[test]
+fn a_client_that_ignores_the_end_of_its_children_still_hears_how_commands_end() {
+    let ignoring = ["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_fixtures")];
+    let mut server = Server::start(Command::new("env").args(ignoring));
+    let ignored = fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
+    let mut lines = ignored.lines();
+    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:\t"));
+    let ignored = u64::from_str_radix(ignored.expect("a line"), 16).expect("a number");
+    assert_ne!(ignored & (1 << 16), 0, "it is ignored at the start");
+    for text in ["exit 3", "sleep 0.1; exit 3"] {
+        let answer = server.call("shell_run", &json!({"script": text}));
+        assert_eq!(answer.text, "[exit code: 3]", "{text}");
+    }
+}
+
+#[test]
 fn a_call_that_waited_for_its_place_has_all_of_its_time() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send("tools/call", &script("shell_run", "sleep 1"));

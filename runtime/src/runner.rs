@@ -166,18 +166,20 @@ async fn attempt(
     drop((stdout_end, stderr_end, stdin_end));
     keepers.make_spare_outputs();
 
-    let at_once = if stdin.is_some() {
-        Duration::ZERO
-    } else {
-        AT_ONCE.min(invocation.timeout)
-    };
-    let mut report = timeout(at_once, running.report()).await;
-    if report.is_err() {
+    let mut report = None;
+    let mut left = invocation.timeout;
+    // What a command is to read has to be written meanwhile.
+    if stdin.is_none() {
+        let at_once = AT_ONCE.min(left);
+        report = timeout(at_once, running.report()).await.ok();
+        left -= at_once;
+    }
+    if report.is_none() {
         let feed = write(stdin, invocation.stdin);
         let finish = running.finish(feed, invocation.progress);
-        report = timeout(invocation.timeout.saturating_sub(at_once), finish).await;
+        report = timeout(left, finish).await.ok();
     }
-    let end = if let Ok(report) = report {
+    let end = if let Some(report) = report {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {

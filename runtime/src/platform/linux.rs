@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::event::PollFlags;
 use rustix::fs::OFlags;
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{Row, descendants_of};
 
@@ -41,11 +41,6 @@ pub(crate) const ADOPTS_ORPHANS: bool = true;
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     // Any process stands for yes.
     Ok(set_child_subreaper(Some(getpid()))?)
-}
-
-/// Whether a started program comes with a file that tells its end.
-pub(crate) fn tells_end() -> bool {
-    pidfd_open(getpid(), PidfdFlags::empty()).is_ok()
 }
 
 /// All that descends from this process.

@@ -46,11 +46,6 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a started program comes with a file that tells its end.
-pub(crate) fn tells_end() -> bool {
-    false
-}
-
 /// Starts programs.
 pub(crate) struct Starter;
 

@@ -1,8 +1,8 @@
 //! Linux: starts a program in a child that borrows this process's memory until it is that program, as
 //! `posix_spawn` does.
 //!
-//! The C library's `posix_spawn` asks twice for each of 64 signals what it does, and for the limit of
-//! open files at each of them. Without that a short command is done about six percent sooner.
+//! The C library's `posix_spawn` asks twice for each of 64 signals what it does. Without that a short
+//! command is done about six percent sooner.
 
 use std::env;
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, chdir, fchdir, setpgid, waitpid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use super::{Place, Program, Started};
+use super::{Place, Program, Started, default_signal};
 
 /// Where programs are if no variable says it.
 const USUAL_PATH: &[u8] = b"/bin:/usr/bin";
@@ -30,6 +30,8 @@ pub(crate) struct Starter {
     /// Our own variables.
     env: Vec<CString>,
     stack: Vec<u128>,
+    /// The flag that asks for a file which tells a program's end. Not every system knows it.
+    tells_end: c_int,
     /// Which signals a program is not to have as this process has them.
     handled: &'static [Signal],
 }
@@ -43,6 +45,7 @@ impl Starter {
         Self {
             env: env::vars_os().filter_map(pair).collect(),
             stack: vec![0; STACK],
+            tells_end: libc::CLONE_PIDFD,
             handled,
         }
     }
@@ -52,8 +55,9 @@ impl Starter {
         let words = texts(program.words)?;
         let variables = texts(program.env)?;
         let env = merged(&self.env, &variables);
-        let name = words.first().map_or(&b""[..], |word| word.to_bytes());
-        let files = candidates(name, value_of(&env, b"PATH").unwrap_or(USUAL_PATH))?;
+        let program_name = words.first().map_or(&b""[..], |word| word.to_bytes());
+        let path = value_of(&env, b"PATH").unwrap_or(USUAL_PATH);
+        let files = candidates(program_name, path)?;
         let directory = match program.place {
             Place::Named(directory) => Some(CString::new(directory)?),
             Place::Here | Place::Opened(_) => None,
@@ -72,7 +76,13 @@ impl Starter {
             mask: block_signals(),
             error: AtomicI32::new(0),
         };
-        let started = child.start(&mut self.stack);
+        let mut started = child.start(&mut self.stack, self.tells_end);
+        if let Err(error) = &started
+            && error.kind() == io::ErrorKind::InvalidInput
+        {
+            self.tells_end = 0;
+            started = child.start(&mut self.stack, self.tells_end);
+        }
         restore_signals(&child.mask);
         let started = started?;
         match child.error.into_inner() {
@@ -99,9 +109,7 @@ fn pointers(texts: &[impl AsRef<CStr>]) -> Vec<*const c_char> {
 /// Our own variables, and others that are set beside or in place of them.
 fn merged<'a>(own: &'a [CString], others: &'a [CString]) -> Vec<&'a CStr> {
     let is_replaced = |variable: &&CString| others.iter().any(|it| name(it) == name(variable));
-    let own = own
-        .iter()
-        .filter(|variable| others.is_empty() || !is_replaced(variable));
+    let own = own.iter().filter(|variable| !is_replaced(variable));
     own.chain(others).map(CString::as_c_str).collect()
 }
 
@@ -145,8 +153,8 @@ struct Child<'a> {
 }
 
 impl Child<'_> {
-    fn start(&self, stack: &mut [u128]) -> io::Result<Started> {
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    fn start(&self, stack: &mut [u128], tells_end: c_int) -> io::Result<Started> {
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | tells_end;
         let mut end: c_int = -1;
         #[expect(unsafe_code, reason = "no crate has a safe function for it")]
         // SAFETY: the child shares our memory, but this thread goes on only when the child has become
@@ -166,7 +174,8 @@ impl Child<'_> {
             return Err(io::Error::last_os_error());
         };
         #[expect(unsafe_code, reason = "the system returns a number")]
-        // SAFETY: it was opened for us just now. Systems that do not know the flag leave it as it was.
+        // SAFETY: it was opened for us just now. Where it was not asked for, or by a system that does not
+        // know the flag, it is as it was.
         let end = (end >= 0).then(|| unsafe { OwnedFd::from_raw_fd(end) });
         Ok(Started { process, end })
     }
@@ -202,10 +211,19 @@ impl Child<'_> {
             unsafe {
                 libc::execve(file.as_ptr(), self.words.as_ptr(), self.env.as_ptr());
             }
-            match Errno::from_io_error(&io::Error::last_os_error()) {
-                Some(Errno::ACCESS) => is_forbidden = true,
-                Some(Errno::NOENT | Errno::NOTDIR | Errno::STALE | Errno::NODEV) | None => {}
-                Some(error) => return error,
+            let error = Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::NOENT);
+            if self.files.len() == 1 {
+                return error;
+            }
+            match error {
+                Errno::ACCESS => is_forbidden = true,
+                Errno::NOENT
+                | Errno::NOTDIR
+                | Errno::NAMETOOLONG
+                | Errno::STALE
+                | Errno::NODEV
+                | Errno::TIMEDOUT => {}
+                other => return other,
             }
         }
         if is_forbidden {
@@ -223,7 +241,8 @@ extern "C" fn begin(child: *mut c_void) -> c_int {
     let child = unsafe { &*child.cast::<Child<'_>>() };
     let error = child.become_program();
     child.error.store(error.raw_os_error(), Ordering::Relaxed);
-    1
+    // What a shell says of a command that is not there; seen where a system has copied the memory.
+    127
 }
 
 /// Returns which were blocked before.
@@ -244,13 +263,5 @@ fn restore_signals(mask: &libc::sigset_t) {
     // SAFETY: it is a set of signals, and nothing is written.
     unsafe {
         libc::pthread_sigmask(libc::SIG_SETMASK, mask, ptr::null_mut());
-    }
-}
-
-fn default_signal(signal: Signal) {
-    #[expect(unsafe_code, reason = "no crate in use has a safe function for it")]
-    // SAFETY: no handler is set, only what the system does by itself.
-    unsafe {
-        libc::signal(signal.as_raw(), libc::SIG_DFL);
     }
 }

@@ -18,6 +18,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getsid, kill_process, kill_process_group, test_kill_process,
     test_kill_process_group, wait,
 };
+use signal_hook::SigId;
 
 use super::wire::{Order, Report};
 use crate::platform::{self, Place, Program, Started, Starter};
@@ -38,10 +39,10 @@ const BY_DEFAULT: &[Signal] = &[
 /// How long processes have to end by themselves when they are asked to.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long an orphan that has ended may wait for its parent to notice, while the command runs.
-const A_WHILE: Timespec = Timespec {
-    tv_sec: 1,
-    tv_nsec: 0,
+/// Most commands are done within this time. For these there is no need to hear of other processes.
+const SOON: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
 };
 
 /// How long processes take that follow at once.
@@ -205,8 +206,8 @@ struct Signals {
     any: UnixStream,
     /// Whether the keeper was asked to end. It does not die of that, but ends its command first.
     to_end: Arc<AtomicBool>,
-    /// Whether it also hears of each child that ends.
-    of_children: bool,
+    /// The other end of it.
+    writer: UnixStream,
 }
 
 impl Signals {
@@ -218,15 +219,36 @@ impl Signals {
             signal_hook::flag::register(signal.as_raw(), to_end.clone())?;
             signal_hook::low_level::pipe::register(signal.as_raw(), writer.try_clone()?)?;
         }
-        let of_children = !platform::tells_end();
-        if of_children {
-            signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
-        }
         Ok(Self {
             any,
             to_end,
-            of_children,
+            writer,
         })
+    }
+
+    /// Has the keeper hear of each child that ends, from now on.
+    fn of_children(&self) -> io::Result<OfChildren<'_>> {
+        let writer = self.writer.try_clone()?;
+        let id = signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
+        Ok(OfChildren { signals: self, id })
+    }
+
+    fn forget(&self) {
+        let mut buffer = [0; 64];
+        while let Ok(64..) = (&self.any).read(&mut buffer) {}
+    }
+}
+
+/// As long as it is there, a keeper hears of children.
+struct OfChildren<'a> {
+    signals: &'a Signals,
+    id: SigId,
+}
+
+impl Drop for OfChildren<'_> {
+    fn drop(&mut self) {
+        signal_hook::low_level::unregister(self.id);
+        self.signals.forget();
     }
 }
 
@@ -280,18 +302,25 @@ impl Tree {
         signals: &Signals,
         end: Option<&OwnedFd>,
     ) -> io::Result<(Option<i32>, bool)> {
-        let leash = leash.as_fd();
-        let end = end.map_or(leash, AsFd::as_fd);
-        let time = (!signals.of_children).then_some(&A_WHILE);
+        let (leash, any) = (leash.as_fd(), signals.any.as_fd());
+        let mut is_let_go = false;
+        if let Some(end) = end {
+            [is_let_go, ..] = wait_for_any([leash, any, end.as_fd()], Some(&SOON))?;
+        }
+        let mut of_children = None;
         loop {
-            let [is_let_go, has_heard, _] = wait_for_any([leash, signals.any.as_fd(), end], time)?;
-            let mut buffer = [0; 64];
-            while has_heard && let Ok(64..) = (&signals.any).read(&mut buffer) {}
             let has_children = self.has_children();
             let is_to_end = is_let_go || signals.to_end.load(Ordering::Relaxed);
-            if is_to_end || self.status.is_some() {
+            if is_to_end || self.status.is_some() || !has_children {
                 return Ok((self.status, has_children));
             }
+            if of_children.is_none() {
+                // One may have ended before.
+                of_children = Some(signals.of_children()?);
+                continue;
+            }
+            [is_let_go, _] = wait_for_any([leash, any], None)?;
+            signals.forget();
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -172,6 +172,8 @@ impl Keepers {
         {
             return Ok(nursery.socket.clone());
         }
+        // Whoever ignores it, which is handed on to those that are started, does not hear how they end.
+        platform::default_signal(Signal::CHILD);
         let (ours, theirs) = BlockingStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(platform::own_program()?);
