@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use climax_codegen::compile;
 use climax_input::code::EXPLANATIONS;
-use climax_input::diagnostic::render;
+use climax_input::draw::render;
 use climax_input::source::read;
 use climax_tests::{fixtures, run};
 

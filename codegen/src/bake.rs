@@ -7,7 +7,8 @@ use std::process;
 
 use crate::{compile, emit};
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, line_and_column, render};
+use climax_input::diagnostic::{Diagnostic, line_and_column};
+use climax_input::draw::render;
 use climax_input::source::{Source, read};
 
 /// More warnings than this are counted, not shown.

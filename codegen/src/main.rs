@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use climax_codegen::{Compiled, compile, emit};
 use climax_input::code::{Code, EXPLANATIONS};
-use climax_input::diagnostic::{Diagnostic, Severity, line_and_column, render};
+use climax_input::diagnostic::{Diagnostic, Severity, line_and_column};
+use climax_input::draw::render;
 use climax_input::source::{Source, read};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use climax_codegen::{compile, emit};
 use climax_input::code::{Code, EXPLANATIONS};
-use climax_input::diagnostic::render;
+use climax_input::draw::render;
 use climax_input::source::{Sources, read};
 
 fn sources(folder: &str, name: &Path) -> Sources {

@@ -4,6 +4,7 @@
 
 pub mod code;
 pub mod diagnostic;
+pub mod draw;
 pub mod fields;
 mod plain;
 pub mod source;

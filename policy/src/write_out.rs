@@ -1,6 +1,6 @@
 //! Writes out what the pattern library would need tables for, with pointers that each start of the server
-//! would have to pay for: without regard to case (`(?i)`), `a` becomes `[aA]`, and `\w` becomes the
-//! characters that Python takes for parts of words.
+//! would have to pay for: without regard to case (`(?i)`), `a` becomes `[aA]`, and `\w`, `\d` and `\s`
+//! become the characters that they stand for.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -10,10 +10,10 @@ use regex_syntax::ast::{
     ClassSetUnion, Flag, Flags, FlagsItemKind, GroupKind, Literal, LiteralKind, Span,
 };
 
-/// Letters, numbers and `_`, without combining marks; each row is the first and the last of some in a row.
-static WORD: &[(char, char)] = &include!(concat!(env!("OUT_DIR"), "/word.rs"));
+// `WORD`, `DIGIT` and `SPACE`.
+include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
-/// Writes out what the flag `i` means, and takes it away, and what `\w` means.
+/// Writes out what the flag `i` means, and takes it away, and what classes mean.
 pub(crate) fn write_out(ast: &mut Ast) {
     fold(ast, &mut false);
 }
@@ -40,9 +40,7 @@ fn fold(ast: &mut Ast, is_on: &mut bool) {
                 });
             }
         }
-        Ast::ClassPerl(class) if class.kind == ClassPerlKind::Word => {
-            *ast = Ast::class_bracketed(word(class));
-        }
+        Ast::ClassPerl(class) => *ast = Ast::class_bracketed(written_out(class)),
         Ast::ClassBracketed(class) => fold_set(&mut class.kind, *is_on),
         Ast::Repetition(repetition) => fold(&mut repetition.ast, is_on),
         Ast::Group(group) => {
@@ -93,8 +91,8 @@ fn fold_item(set: &mut ClassSetItem, is_on: bool) {
         ClassSetItem::Union(union) => {
             return union.items.iter_mut().for_each(|it| fold_item(it, is_on));
         }
-        ClassSetItem::Perl(class) if class.kind == ClassPerlKind::Word => {
-            *set = ClassSetItem::Bracketed(Box::new(word(class)));
+        ClassSetItem::Perl(class) => {
+            *set = ClassSetItem::Bracketed(Box::new(written_out(class)));
             return;
         }
         // Whole classes have both cases.
@@ -108,14 +106,18 @@ fn fold_item(set: &mut ClassSetItem, is_on: bool) {
     }
 }
 
-/// `\w` or `\W`, written out.
-fn word(class: &ClassPerl) -> ClassBracketed {
+fn written_out(class: &ClassPerl) -> ClassBracketed {
     let span = class.span;
+    let rows = match class.kind {
+        ClassPerlKind::Word => WORD,
+        ClassPerlKind::Digit => DIGIT,
+        ClassPerlKind::Space => SPACE,
+    };
     let range = |&(first, last): &(char, char)| {
         let [start, end] = [first, last].map(|c| literal(c, span));
         ClassSetItem::Range(ClassSetRange { span, start, end })
     };
-    let items = WORD.iter().map(range).collect();
+    let items = rows.iter().map(range).collect();
     ClassBracketed {
         span,
         negated: class.negated,
@@ -197,8 +199,13 @@ mod tests {
     use crate::pattern::{Pattern, is_match};
 
     #[test]
-    fn words_have_letters_and_numbers_of_all_scripts_and_no_marks() {
+    fn classes_have_characters_of_all_scripts_and_words_no_marks() {
         for (pattern, allowed, refused) in [
+            (r"\d+", "09٣६", "²"),
+            (r"[^\d]", "Ⅷ", "6"),
+            (r"\s+", " \t\n\u{a0}\u{2003}\u{1c}", "\u{200b}"),
+            (r"[\S,]+", "a,", "a b"),
+            (r"\bé\b.*", "é-x", "éa"),
             (r"\w+", "aZ09_éßжक٣Ⅷ²漢", "e\u{301}"),
             (r"[\w.]+", "a.é", "a-é"),
             (r"[^\w.]", "-", "é"),

@@ -8,7 +8,8 @@ use std::slice;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use climax_input::diagnostic::{Diagnostic, render};
+use climax_input::diagnostic::Diagnostic;
+use climax_input::draw::render;
 use climax_policy::check::Local;
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

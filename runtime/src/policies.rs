@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use climax_core::pieces::unquoted;
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, render};
+use climax_input::diagnostic::Diagnostic;
+use climax_input::draw::render;
 use climax_input::source::read_file;
 use climax_policy::check::{Known, Local, Moment, arguments};
 use climax_policy::rules::{Policy, Surroundings};

@@ -8,10 +8,10 @@ use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, CancelledNotification,
     CancelledNotificationMethod, CancelledNotificationParam, ClientJsonRpcMessage,
     ClientNotification, ClientRequest, ConstString, CustomRequest, DiscoverRequest,
-    DiscoverRequestMethod, GetExtensions, GetMeta, InitializeRequest, InitializeResultMethod,
-    InitializedNotification, InitializedNotificationMethod, JsonObject, JsonRpcMessage,
-    ListToolsRequest, ListToolsRequestMethod, PingRequest, PingRequestMethod, RequestId,
-    RequestMetaObject,
+    DiscoverRequestMethod, GetExtensions, GetMeta, InitializeRequest, InitializeRequestParams,
+    InitializeResultMethod, InitializedNotification, InitializedNotificationMethod, JsonObject,
+    JsonRpcMessage, ListToolsRequest, ListToolsRequestMethod, PingRequest, PingRequestMethod,
+    RequestId, RequestMetaObject,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -131,7 +131,7 @@ fn request(method: &str, params: Option<Value>) -> Result<ClientRequest, Cow<'st
         CallToolRequestMethod::VALUE => call(params)?.into(),
         ListToolsRequestMethod::VALUE => ListToolsRequest::default().into(),
         InitializeResultMethod::VALUE => {
-            let params = serde_json::from_value(Value::Object(params));
+            let params = InitializeRequestParams::deserialize(&Value::Object(params));
             InitializeRequest::new(params.map_err(|error| error.to_string())?).into()
         }
         DiscoverRequestMethod::VALUE => DiscoverRequest::default().into(),
