@@ -47,6 +47,18 @@ fn names_narrow_the_server_by_file_and_by_config() {
 }
 
 #[test]
+fn what_cannot_be_written_is_an_error() {
+    for words in [&["list"][..], &["list", "--json"], &["search", "git"]] {
+        let full = fs::File::create("/dev/full").expect("a device");
+        let output = fixtures!().args(words).stdout(full).output();
+        let output = output.expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let said = stderr(&output);
+        assert!(said.contains("cannot write to standard output"), "{said}");
+    }
+}
+
+#[test]
 fn an_unknown_name_lists_what_is_baked() {
     let output = run(&mut fixtures!("kubectl"));
     assert_eq!(output.status.code(), Some(2));

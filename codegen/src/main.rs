@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use climax_codegen::model::Cli;
 use climax_codegen::{Compiled, compile, emit};
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::diagnostic::{Diagnostic, Severity, line_and_column};
@@ -67,9 +68,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// A closed pipe (`emit FILE | head`) is no error.
-fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+/// Returns whether it was written, or not wanted (`emit FILE | head`).
+fn print(text: &str) -> bool {
+    let mut stdout = io::stdout();
+    let written = stdout.write_all(text.as_bytes());
+    match written.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            false
+        }
+        _ => true,
+    }
 }
 
 fn check(files: &Files) -> bool {
@@ -78,10 +87,8 @@ fn check(files: &Files) -> bool {
     let Some(catalog) = compiled.catalog else {
         return false;
     };
-    for cli in &catalog.clis {
-        print(&format!("{}: {} tools\n", cli.name, cli.tools.len()));
-    }
-    true
+    let line = |cli: &Cli| format!("{}: {} tools\n", cli.name, cli.tools.len());
+    print(&catalog.clis.iter().map(line).collect::<String>())
 }
 
 fn check_json(files: &Files) -> bool {
@@ -91,18 +98,14 @@ fn check_json(files: &Files) -> bool {
         .iter()
         .map(|diagnostic| message(diagnostic, &sources))
         .collect();
-    print(&format!("{:#}\n", Value::from(messages)));
-    compiled.catalog.is_some()
+    print(&format!("{:#}\n", Value::from(messages))) && compiled.catalog.is_some()
 }
 
 fn emit(files: &Files) -> bool {
     let (sources, compiled) = compiled(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
-    match compiled.catalog {
-        Some(catalog) => print(&emit::rust_source(&catalog)),
-        None => return false,
-    }
-    true
+    let source = compiled.catalog.as_ref().map(emit::rust_source);
+    source.is_some_and(|source| print(&source))
 }
 
 fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
@@ -146,17 +149,17 @@ fn explain(id: &str) -> bool {
         eprintln!("error: there is no code `{id}`; `climax-codegen explain` lists all");
         return false;
     };
-    print(&format!("{}\n\n{}\n", code.id(), code.explanation()));
-    true
+    print(&format!("{}\n\n{}\n", code.id(), code.explanation()))
 }
 
 fn explain_all() -> bool {
+    let mut lines = String::new();
     for (code, explanation) in EXPLANATIONS {
         let text = explanation.replace('\n', " ");
         let sentence = text
             .split_once(['.', ':'])
             .map_or(text.as_str(), |(first, _)| first);
-        print(&format!("{}  {sentence}\n", code.id()));
+        lines += &[code.id().as_str(), "  ", sentence, "\n"].concat();
     }
-    true
+    print(&lines)
 }

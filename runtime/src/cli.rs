@@ -221,9 +221,7 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
                 });
                 table(&selection) + &container
             };
-            // A closed pipe (`climax list | head`) is no error.
-            let _ = io::stdout().write_all(text.as_bytes());
-            Ok(())
+            print(&text)
         }
         Some(Command::Search {
             query,
@@ -241,11 +239,22 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
             } else {
                 explore::table(&selection, &query, limit)
             };
-            let _ = io::stdout().write_all(text.as_bytes());
-            Ok(())
+            print(&text)
         }
         Some(Command::Run(run)) => serve(catalog, &run),
         None => serve(catalog, &arguments.run),
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout();
+    let written = stdout.write_all(text.as_bytes());
+    match written.and_then(|()| stdout.flush()) {
+        // Who has read enough (`climax list | head`) is not told.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}").into())
+        }
+        _ => Ok(()),
     }
 }
 
