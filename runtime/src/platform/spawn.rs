@@ -265,3 +265,27 @@ fn restore_signals(mask: &libc::sigset_t) {
         libc::pthread_sigmask(libc::SIG_SETMASK, mask, ptr::null_mut());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_that_cannot_tell_the_end_starts_programs_all_the_same() {
+        let mut old = Starter::new(&[]);
+        // No system takes this one without others.
+        old.tells_end = libc::CLONE_THREAD;
+        let program = Program {
+            words: &["true".to_owned()],
+            env: &[],
+            streams: [None; 3],
+            place: Place::Here,
+        };
+        let started = old.start(&program).expect("started");
+        assert!(started.end.is_none());
+        assert_eq!(old.tells_end, 0);
+        let ended = waitpid(Some(started.process), WaitOptions::empty());
+        let (_, status) = ended.expect("a child").expect("ended");
+        assert_eq!(status.exit_status(), Some(0));
+    }
+}
