@@ -192,6 +192,32 @@ fn the_last_message_needs_no_line_end() {
 }
 
 #[test]
+fn what_is_asked_without_a_session_is_answered_to_a_client_that_leaves() {
+    for (line, part) in [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#""result":{}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            "send `initialize` first",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
+            "-32602",
+        ),
+        ("x", "-32700"),
+    ] {
+        for _ in 0..5 {
+            let output = run_with_input(&mut fixtures!(), line);
+            assert!(output.status.success(), "{output:?}");
+            let answer = String::from_utf8(output.stdout).expect("UTF-8");
+            assert!(answer.contains(part), "{line}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn a_client_that_leaves_at_once_is_no_error() {
     let output = run_with_input(&mut fixtures!(), "");
     assert!(output.status.success(), "{output:?}");

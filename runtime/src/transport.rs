@@ -35,7 +35,7 @@ use calls::Calls;
 use departure::Departure;
 use flow::{Flow, Number, Verdict};
 use lines::{Line, Lines};
-use message::{Parsed, invalid_request, kind, opens, parse};
+use message::{Parsed, invalid_request, kind, needs_no_session, opens, parse};
 use writer::Writer;
 use written::{refusal, written};
 
@@ -141,9 +141,14 @@ impl Stdio {
                 return None;
             }
         };
-        self.is_open |= opens(&message);
         match message {
             JsonRpcMessage::Request(mut request) => {
+                self.is_open |= opens(&request.request);
+                if !self.is_open && !needs_no_session(&request.request) {
+                    let reason = "there is no session yet; send `initialize` first";
+                    self.complain(&request.id, &invalid_request(reason));
+                    return None;
+                }
                 if self.is_answered_at_once(&mut request) {
                     return None;
                 }
@@ -309,14 +314,16 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        match self.next_message().await {
-            Ok(message) => message,
-            Err(error) => {
-                tracing::error!("standard input or output failed: {error}");
-                self.end();
-                None
-            }
+        let message = self.next_message().await.unwrap_or_else(|error| {
+            tracing::error!("standard input or output failed: {error}");
+            self.end();
+            None
+        });
+        if message.is_none() && !self.is_open {
+            // rmcp forgets about a client that leaves so soon, but it may wait for what it asked.
+            let _ = self.close().await;
         }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {

@@ -7,8 +7,8 @@ use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, CancelledNotification,
     CancelledNotificationMethod, CancelledNotificationParam, ClientJsonRpcMessage,
-    ClientNotification, ClientRequest, ConstString, CustomRequest, DiscoverRequest,
-    DiscoverRequestMethod, GetExtensions, GetMeta, InitializeRequest, InitializeRequestParams,
+    ClientNotification, ClientRequest, ConstString, DiscoverRequest, DiscoverRequestMethod,
+    ErrorCode, GetExtensions, GetMeta, InitializeRequest, InitializeRequestParams,
     InitializeResultMethod, InitializedNotification, InitializedNotificationMethod, JsonObject,
     JsonRpcMessage, ListToolsRequest, ListToolsRequestMethod, PingRequest, PingRequestMethod,
     RequestId, RequestMetaObject,
@@ -31,27 +31,33 @@ pub(super) enum Parsed {
     Malformed(Value, ErrorData),
 }
 
+/// Some programs begin a text with it.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Reads a line.
 pub(super) fn parse(line: &[u8]) -> Parsed {
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     if line.is_empty() {
         return Parsed::Nothing;
     }
-    if let Ok(parts) = serde_json::from_slice::<Parts<'_>>(line)
-        && parts.jsonrpc == "2.0"
-    {
-        return parts.message();
-    }
+    let problem = match serde_json::from_slice::<Parts<'_>>(line) {
+        Ok(parts) if parts.jsonrpc == "2.0" => return parts.message(),
+        Ok(_) => r#"`jsonrpc` is not "2.0""#.to_owned(),
+        Err(error) => error.to_string(),
+    };
     match serde_json::from_slice::<Value>(line) {
-        Err(_) => {
+        Err(error) => {
             let mut finder = IdFinder::default();
             finder.push(line);
-            let error = ErrorData::parse_error("Parse error: the line is not valid JSON", None);
+            let error = ErrorData::parse_error(format!("Parse error: {error}"), None);
             Parsed::Malformed(finder.id(), error)
         }
-        Ok(value) => match value.get("id") {
-            None if value.get("method").is_some_and(Value::is_string) => Parsed::Nothing,
-            id => no_message(id.cloned()),
+        Ok(Value::Object(parts)) => match parts.get("id") {
+            None if parts.get("method").is_some_and(Value::is_string) => Parsed::Nothing,
+            id => no_message(id.cloned(), &problem),
         },
+        Ok(Value::Array(_)) => no_message(None, "there are no batches; send one message a line"),
+        Ok(_) => no_message(None, "a message is an object"),
     }
 }
 
@@ -83,8 +89,8 @@ impl Parts<'_> {
         match (&*self.method, self.id) {
             // This server asks its clients for nothing.
             ("", _) if is_answer => Parsed::Nothing,
-            ("", id) => no_message(id),
-            (_, id) if is_answer => no_message(id),
+            ("", id) => no_message(id, "there is no `method`"),
+            (_, id) if is_answer => no_message(id, "it is a request and an answer at once"),
             (method, None) => match notification(method, self.params) {
                 Some(notification) => {
                     Parsed::Message(Box::new(JsonRpcMessage::notification(notification)))
@@ -93,28 +99,22 @@ impl Parts<'_> {
             },
             (method, Some(id)) => {
                 let Ok(known) = RequestId::deserialize(&id) else {
-                    return no_message(Some(id));
+                    return no_message(Some(id), "`id` is no text and no integer of 64 bits");
                 };
                 match request(method, self.params) {
                     Ok(request) => {
                         Parsed::Message(Box::new(JsonRpcMessage::request(request, known)))
                     }
-                    Err(problem) => {
-                        let message = format!("Invalid parameters: {problem}");
-                        Parsed::Malformed(id, ErrorData::invalid_params(message, None))
-                    }
+                    Err(error) => Parsed::Malformed(id, error),
                 }
             }
         }
     }
 }
 
-fn no_message(id: Option<Value>) -> Parsed {
+fn no_message(id: Option<Value>, reason: &str) -> Parsed {
     let id = id.filter(|id| id.is_string() || id.is_number());
-    Parsed::Malformed(
-        id.unwrap_or_default(),
-        invalid_request("not a JSON-RPC message"),
-    )
+    Parsed::Malformed(id.unwrap_or_default(), invalid_request(reason))
 }
 
 /// A request that is none, for this reason.
@@ -122,49 +122,54 @@ pub(super) fn invalid_request(reason: &str) -> ErrorData {
     ErrorData::invalid_request(format!("Invalid request: {reason}"), None)
 }
 
-/// Fails with what is wrong about the parameters.
-fn request(method: &str, params: Option<Value>) -> Result<ClientRequest, Cow<'static, str>> {
-    let mut params = object(params).ok_or("`params` is not an object")?;
-    let meta = params.remove("_meta").filter(|meta| !meta.is_null());
-    let mut request = match method {
-        PingRequestMethod::VALUE => PingRequest::default().into(),
-        CallToolRequestMethod::VALUE => call(params)?.into(),
-        ListToolsRequestMethod::VALUE => ListToolsRequest::default().into(),
-        InitializeResultMethod::VALUE => {
-            let params = InitializeRequestParams::deserialize(&Value::Object(params));
-            InitializeRequest::new(params.map_err(|error| error.to_string())?).into()
+fn request(method: &str, params: Option<Value>) -> Result<ClientRequest, ErrorData> {
+    let read = match method {
+        PingRequestMethod::VALUE => |_| Ok(PingRequest::default().into()),
+        CallToolRequestMethod::VALUE => |params| call(params).map(ClientRequest::from),
+        ListToolsRequestMethod::VALUE => |_| Ok(ListToolsRequest::default().into()),
+        InitializeResultMethod::VALUE => |params| initialize(params).map(ClientRequest::from),
+        DiscoverRequestMethod::VALUE => |_| Ok(DiscoverRequest::default().into()),
+        _ => {
+            let message = format!("Method not found: {method}");
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
-        DiscoverRequestMethod::VALUE => DiscoverRequest::default().into(),
-        // Nothing else is offered.
-        _ => ClientRequest::CustomRequest(CustomRequest::new(method, None)),
     };
-    match meta {
-        None => {}
-        Some(Value::Object(meta)) => {
-            let meta = RequestMetaObject::from(meta);
-            request.extensions_mut().insert(meta);
-        }
-        Some(_) => return Err("`_meta` is not an object".into()),
+    let mut params = object("params", params)?;
+    let meta = object("_meta", params.remove("_meta"))?;
+    let mut request: ClientRequest = read(params)?;
+    if !meta.is_empty() {
+        let meta = RequestMetaObject::from(meta);
+        request.extensions_mut().insert(meta);
     }
     Ok(request)
 }
 
-fn call(mut params: JsonObject) -> Result<CallToolRequest, &'static str> {
+fn initialize(params: JsonObject) -> Result<InitializeRequest, ErrorData> {
+    InitializeRequestParams::deserialize(&Value::Object(params))
+        .map(InitializeRequest::new)
+        .map_err(|error| invalid_params(&format!("of `initialize`: {error}")))
+}
+
+fn call(mut params: JsonObject) -> Result<CallToolRequest, ErrorData> {
     let Some(Value::String(name)) = params.remove("name") else {
-        return Err("tools/call needs a `name`");
+        return Err(invalid_params("tools/call needs a `name`"));
     };
-    let arguments = object(params.remove("arguments")).ok_or("`arguments` is not an object")?;
+    let arguments = object("arguments", params.remove("arguments"))?;
     let params = CallToolRequestParams::new(name).with_arguments(arguments);
     Ok(CallToolRequest::new(params))
 }
 
 /// An object, which is empty if there is none.
-fn object(value: Option<Value>) -> Option<JsonObject> {
+fn object(name: &str, value: Option<Value>) -> Result<JsonObject, ErrorData> {
     match value {
-        None | Some(Value::Null) => Some(JsonObject::new()),
-        Some(Value::Object(object)) => Some(object),
-        Some(_) => None,
+        None | Some(Value::Null) => Ok(JsonObject::new()),
+        Some(Value::Object(object)) => Ok(object),
+        Some(_) => Err(invalid_params(&format!("`{name}` is not an object"))),
     }
+}
+
+fn invalid_params(problem: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("Invalid parameters: {problem}"), None)
 }
 
 /// A notification, if it is one that matters here.
@@ -190,16 +195,20 @@ pub(super) fn kind(request: &ClientRequest) -> Kind {
     }
 }
 
-/// Whether a message begins a session: a handshake, or a request that needs none.
-pub(super) fn opens(message: &ClientJsonRpcMessage) -> bool {
-    match message {
-        JsonRpcMessage::Request(request) => match &request.request {
-            ClientRequest::InitializeRequest(_) => true,
-            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
-            other => other.get_meta().protocol_version().is_some(),
-        },
-        _ => false,
+/// Whether a request begins a session: a handshake, or a request that needs none.
+pub(super) fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        other => !needs_no_session(other) && other.get_meta().protocol_version().is_some(),
     }
+}
+
+/// Whether a request is answered before there is a session, and begins none.
+pub(super) fn needs_no_session(request: &ClientRequest) -> bool {
+    matches!(
+        request,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
+    )
 }
 
 #[cfg(test)]
@@ -225,7 +234,6 @@ mod tests {
             r#"{"method":"tools/call","params":{"arguments":{"a":[1,2.5,null]},"name":"\u00e4",
                "_meta":{"progressToken":7,"other":1}},"jsonrpc":"2.0","id":-5}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"a":1}}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":null}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
                "capabilities":{"roots":{"listChanged":true},"elicitation":{}},
                "clientInfo":{"name":"a","version":"1","title":"A"},"_meta":{"progressToken":"t"}}}"#,
@@ -309,6 +317,53 @@ mod tests {
                 error.message
             );
         }
+    }
+
+    #[test]
+    fn the_reason_says_what_is_wrong() {
+        for (line, reason) in [
+            (
+                r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+                "there are no batches",
+            ),
+            ("5", "a message is an object"),
+            (
+                r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+                "`jsonrpc` is not",
+            ),
+            (r#"{"id":1,"method":"ping"}"#, "missing field `jsonrpc`"),
+            (
+                r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+                "`id` is no text",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
+                "duplicate field `id`",
+            ),
+            (r#"{"jsonrpc":"2.0","id":1}"#, "there is no `method`"),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":[]}"#,
+                "Method not found: no/such",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+                "`params` is not an object",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
+                "missing field `protocolVersion`",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"n":1e999}}"#,
+                "number out of range",
+            ),
+        ] {
+            let Parsed::Malformed(_, error) = parse(line.as_bytes()) else {
+                panic!("{line}");
+            };
+            assert!(error.message.contains(reason), "{line}: {}", error.message);
+        }
+        assert!(message("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}").is_some());
     }
 
     #[test]
