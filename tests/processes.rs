@@ -322,7 +322,7 @@ fn processes_that_keep_forking_are_ended_too() {
 #[test]
 fn orphans_that_end_during_a_call_do_not_pile_up() {
     let mut server = Server::start(&mut fixtures!());
-    let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0 &); done; echo all; sleep 1131";
+    let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0.2 &); done; echo all; sleep 1131";
     let id = server.send("tools/call", &script("shell_run", script_text));
     eventually("it has come to its end", || {
         processes(&["sleep", "1131"]) == 1
