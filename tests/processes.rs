@@ -419,6 +419,23 @@ fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
 }
 
 #[test]
+fn a_helper_that_is_stuck_does_not_hold_the_answer() {
+    let mut server = Server::start(&mut fixtures!());
+    let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
+    let answer = server.call("shell_brief", &json!({"script": script_text}));
+    assert!(
+        answer
+            .text
+            .starts_with("so far\n\n[stderr]\nCommand timed out"),
+        "{answer:?}"
+    );
+    for helper in descendants(server.id()).into_keys() {
+        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
+    }
+    eventually("it is gone", || processes(&["sleep", "1171"]) == 0);
+}
+
+#[test]
 fn a_helper_that_is_stuck_does_not_hold_the_server() {
     let mut server = Server::start(&mut fixtures!());
     server.send("tools/call", &script("shell_run", "sleep 1161"));
