@@ -1,6 +1,6 @@
 //! What keeps a server small, whatever its commands do.
 
-use climax_tests::{Server, eventually, fixtures, processes, status};
+use climax_tests::{Folder, Server, eventually, fixtures, processes, status, text};
 use serde_json::{Value, json};
 
 fn call(tool: &str, args: &Value) -> Value {
@@ -62,10 +62,10 @@ fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
     eventually("two run", || {
         processes(&["sleep", "65.01"]) + processes(&["sleep", "65.02"]) == 2
     });
-    let cancelled = server.send(
-        "tools/call",
-        &call("behave_wait", &json!({"sleep": 600, "child": "65.03"})),
-    );
+    let folder = Folder::new();
+    let witness = folder.path().join("witness");
+    let script = format!("touch {}; sleep 65.03", witness.display());
+    let cancelled = server.send("tools/call", &call("shell_run", &json!({"script": script})));
     let waiting = server.send("tools/call", &call("git_status", &json!({})));
     // Searches need no place.
     assert_eq!(
@@ -76,13 +76,28 @@ fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
     server.notify("notifications/cancelled", &json!({"requestId": running[0]}));
     let answer = server.wait_for(waiting);
     assert_eq!(answer["result"]["content"][0]["text"], "git status");
-    assert_eq!(
-        processes(&["sleep", "65.03"]),
-        0,
-        "the cancelled one never ran"
-    );
+    assert!(!witness.exists(), "the cancelled one never ran");
     server.notify("notifications/cancelled", &json!({"requestId": running[1]}));
     eventually("none is left", || processes(&["sleep", "65.02"]) == 0);
+}
+
+#[test]
+fn no_more_commands_run_at_the_same_time_than_allowed() {
+    let mut server = Server::start(&mut fixtures!("--max-concurrent", "3"));
+    let folder = Folder::new();
+    let arguments = json!({
+        "directory": folder.path(),
+        "script": "mkdir $$; ls | wc -l; sleep 0.1; rmdir $$",
+    });
+    let ids: Vec<u64> = (0..12)
+        .map(|_| server.send("tools/call", &call("shell_run", &arguments)))
+        .collect();
+    for id in ids {
+        let answer = server.wait_for(id);
+        let count = text(&answer["result"]["content"][0]["text"]);
+        let count: usize = count.parse().expect("a number");
+        assert!((1..=3).contains(&count), "{answer}");
+    }
 }
 
 #[test]
