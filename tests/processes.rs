@@ -419,6 +419,13 @@ fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
 }
 
 #[test]
+fn a_command_that_kills_its_group_kills_nobody_else() {
+    let mut server = Server::start(&mut fixtures!());
+    let answer = server.call("shell_run", &json!({"script": "kill -KILL 0"}));
+    assert_eq!(answer.text, "[exit code: -9]");
+}
+
+#[test]
 fn a_helper_that_is_stuck_does_not_hold_the_answer() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
