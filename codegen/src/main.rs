@@ -1,12 +1,12 @@
 //! Checks configs, or prints the code that is generated for them, without building anything.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use climax_codegen::model::Cli;
 use climax_codegen::{Compiled, compile, emit};
+use climax_core::output;
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::diagnostic::{Diagnostic, Severity, line_and_column};
 use climax_input::draw::render;
@@ -68,17 +68,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether it was written, or not wanted (`emit FILE | head`).
+/// Returns whether it was written.
 fn print(text: &str) -> bool {
-    let mut stdout = io::stdout();
-    let written = stdout.write_all(text.as_bytes());
-    match written.and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("error: cannot write to standard output: {error}");
-            false
-        }
-        _ => true,
-    }
+    output::print(text)
+        .inspect_err(|message| eprintln!("error: {message}"))
+        .is_ok()
 }
 
 fn check(files: &Files) -> bool {

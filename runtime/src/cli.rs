@@ -1,13 +1,14 @@
 //! The command line of the server.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use climax_core::output::print;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_policy::check::Local;
@@ -221,7 +222,7 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
                 });
                 table(&selection) + &container
             };
-            print(&text)
+            Ok(print(&text)?)
         }
         Some(Command::Search {
             query,
@@ -239,22 +240,10 @@ fn start(catalog: &'static Catalog, arguments: Arguments) -> Result<(), Failure>
             } else {
                 explore::table(&selection, &query, limit)
             };
-            print(&text)
+            Ok(print(&text)?)
         }
         Some(Command::Run(run)) => serve(catalog, &run),
         None => serve(catalog, &arguments.run),
-    }
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout();
-    let written = stdout.write_all(text.as_bytes());
-    match written.and_then(|()| stdout.flush()) {
-        // Who has read enough (`climax list | head`) is not told.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to standard output: {error}").into())
-        }
-        _ => Ok(()),
     }
 }
 
