@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use climax_tests::{
-    Folder, Server, descendants, eventually, fixtures, kill, open_files, pids, processes, run,
+    ENDS_MADE_AHEAD, Folder, Server, descendants, eventually, files_beside_helpers, fixtures, kill,
+    pids, processes, run,
 };
 use serde_json::{Value, json};
 
@@ -266,7 +267,7 @@ fn commands_have_no_terminal_to_ask_for_a_password() {
 fn neither_processes_nor_files_pile_up() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
-    let files = open_files(server.id());
+    let files = files_beside_helpers(server.id());
     for round in 0..20 {
         let ids: Vec<u64> = (0..100)
             .map(|_| server.send("tools/call", &script("shell_run", ":")))
@@ -300,9 +301,8 @@ fn neither_processes_nor_files_pile_up() {
         let helpers = descendants(server.id());
         helpers.len() <= 17 && helpers.values().all(|&state| state == 'S')
     });
-    // Each idle helper has a line of three files.
     eventually("files are closed", || {
-        open_files(server.id()) <= files + 3 * 16
+        files_beside_helpers(server.id()) <= files + ENDS_MADE_AHEAD
     });
 }
 

@@ -16,7 +16,9 @@ use std::{env, thread};
 
 use serde_json::{Value, json};
 
-pub use system::{descendants, kill, open_files, pids, processes, status};
+pub use system::{
+    ENDS_MADE_AHEAD, descendants, files_beside_helpers, kill, open_files, pids, processes, status,
+};
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
 pub const DEADLINE: Duration = Duration::from_mins(1);

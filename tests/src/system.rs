@@ -98,3 +98,15 @@ pub fn open_files(process: u32) -> usize {
         .expect("a process")
         .count()
 }
+
+/// How many files a server has open beside the three that join it with each of its helpers.
+///
+/// # Panics
+/// There is no such server.
+#[must_use]
+pub fn files_beside_helpers(server: u32) -> usize {
+    open_files(server).saturating_sub(3 * descendants(server).len())
+}
+
+/// The ends of the two pipes that a server makes ahead, for the next command.
+pub const ENDS_MADE_AHEAD: usize = 4;
