@@ -126,7 +126,7 @@ fn request(method: &str, params: Option<Value>) -> Result<ClientRequest, ErrorDa
     let read = match method {
         PingRequestMethod::VALUE => |_| Ok(PingRequest::default().into()),
         CallToolRequestMethod::VALUE => |params| call(params).map(ClientRequest::from),
-        ListToolsRequestMethod::VALUE => |_| Ok(ListToolsRequest::default().into()),
+        ListToolsRequestMethod::VALUE => |params| list(&params).map(ClientRequest::from),
         InitializeResultMethod::VALUE => |params| initialize(params).map(ClientRequest::from),
         DiscoverRequestMethod::VALUE => |_| Ok(DiscoverRequest::default().into()),
         _ => {
@@ -148,6 +148,16 @@ fn initialize(params: JsonObject) -> Result<InitializeRequest, ErrorData> {
     InitializeRequestParams::deserialize(&Value::Object(params))
         .map(InitializeRequest::new)
         .map_err(|error| invalid_params(&format!("of `initialize`: {error}")))
+}
+
+/// All tools are on one page, so a cursor can only be another server's.
+fn list(params: &JsonObject) -> Result<ListToolsRequest, ErrorData> {
+    match params.get("cursor") {
+        None | Some(Value::Null) => Ok(ListToolsRequest::default()),
+        Some(_) => Err(invalid_params(
+            "this server gave no `cursor`; leave it out, and all tools are listed",
+        )),
+    }
 }
 
 fn call(mut params: JsonObject) -> Result<CallToolRequest, ErrorData> {
@@ -230,6 +240,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":1}}}"#,
             r#"{"jsonrpc":"2.0","id":1e2,"method":"p\u0069ng"}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":null}}"#,
             r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","arguments":{}}}"#,
             r#"{"method":"tools/call","params":{"arguments":{"a":[1,2.5,null]},"name":"\u00e4",
                "_meta":{"progressToken":7,"other":1}},"jsonrpc":"2.0","id":-5}"#,
@@ -348,6 +359,10 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
                 "`params` is not an object",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"2"}}"#,
+                "this server gave no `cursor`",
             ),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
