@@ -143,7 +143,7 @@ fn assert_leaves(mut child: Child) {
     });
     assert!(status.expect("ended").success());
     // A second is the promise; the machine may be busy.
-    assert!(start.elapsed() < Duration::from_secs(3));
+    assert!(start.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

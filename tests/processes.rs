@@ -18,10 +18,11 @@ struct Zoo {
 }
 
 impl Zoo {
-    /// The number tells the zoos of one test run apart.
+    /// The number tells the zoos of one test run apart, and that of the process those of two.
     fn new(number: usize) -> Self {
+        let run = std::process::id();
         let lengths: Vec<String> = (1..=7)
-            .map(|kind| format!("{}.0{kind}", 1000 + number))
+            .map(|kind| format!("{}.0{kind}{run}", 1000 + number))
             .collect();
         let [group, session, orphan, naked, deaf, stopped, last] = lengths.as_slice() else {
             unreachable!("seven of them");

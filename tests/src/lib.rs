@@ -17,7 +17,8 @@ use std::{env, thread};
 use serde_json::{Value, json};
 
 pub use system::{
-    ENDS_MADE_AHEAD, descendants, files_beside_helpers, kill, open_files, pids, processes, status,
+    ENDS_MADE_AHEAD, descendants, files_beside_helpers, kill, mark, open_files, pids, processes,
+    status,
 };
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
@@ -467,7 +468,7 @@ macro_rules! guarded {
 macro_rules! server {
     ($program:expr $(, $argument:expr)*) => {{
         let mut command = std::process::Command::new($program);
-        command
+        $crate::mark(&mut command)
             .env("PATH", $crate::path_with(env!("CARGO_BIN_EXE_argdump")))
             .env("ARGDUMP", env!("CARGO_BIN_EXE_argdump"))
             .env("PLAIN_DIRECTORY", "/")

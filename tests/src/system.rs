@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::process::Command;
+use std::process::{self, Command};
 
 /// A number out of what the system tells about a process, such as its memory in kilobytes.
 ///
@@ -18,13 +18,21 @@ pub fn status(process: u32, name: &str) -> u64 {
     number.expect("a number").parse().expect("a number")
 }
 
+/// The variable that tells which test a process belongs to, by the number of the test's own process.
+const MARK: &str = "STARTED_BY_TEST";
+
+/// Marks what a command starts, so that tests in other processes leave it out of their counts.
+pub fn mark(command: &mut Command) -> &mut Command {
+    command.env(MARK, process::id().to_string())
+}
+
 /// How many processes have these words as their command line.
 #[must_use]
 pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
     pids(words).len()
 }
 
-/// The processes that have these words as their command line.
+/// The processes that have these words as their command line, but for those with another test's mark.
 #[must_use]
 pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
     let wanted: Vec<u8> = words
@@ -39,9 +47,19 @@ pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
             let path = entry.ok()?.path();
             let process = path.file_name()?.to_str()?.parse().ok()?;
             let line = fs::read(path.join("cmdline")).ok()?;
-            (line == wanted).then_some(process)
+            (line == wanted && !is_of_another_test(process)).then_some(process)
         })
         .collect()
+}
+
+fn is_of_another_test(process: u32) -> bool {
+    let variables = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    let mut variables = variables.split(|&byte| byte == 0);
+    let mark = variables.find_map(|variable| {
+        let value = variable.strip_prefix(MARK.as_bytes())?;
+        value.strip_prefix(b"=")
+    });
+    mark.is_some_and(|mark| mark != process::id().to_string().as_bytes())
 }
 
 /// Sends a signal, named as `kill` names it.

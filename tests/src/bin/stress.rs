@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use std::{env, io};
 
 use climax_tests::{
-    ENDS_MADE_AHEAD, Server, descendants, files_beside_helpers, path_with, processes, status,
+    ENDS_MADE_AHEAD, Server, descendants, files_beside_helpers, mark, path_with, processes, status,
 };
 use serde_json::{Value, json};
 
@@ -156,7 +156,8 @@ fn main() -> io::Result<ExitCode> {
     let own = env::current_exe()?;
     let own = own.to_str().unwrap_or_default();
     let program = Path::new(own).with_file_name("fixtures");
-    let mut server = Server::start(Command::new(program).env("PATH", path_with(own)));
+    let mut command = Command::new(program);
+    let mut server = Server::start(mark(&mut command).env("PATH", path_with(own)));
     // The first call opens what all others use.
     server.call("shell_run", &json!({"script": ":"}));
     let mut load = Load::new(server.id());
