@@ -401,6 +401,12 @@ fn a_client_that_asks_hears_how_a_long_call_goes_on() {
         &call("shell_run", &json!({"script": "sleep 1.2"})),
     );
     assert_eq!(progress(&mut server, id).0, []);
+    // What is refused never starts.
+    let mut refused = call("dump_required", &json!({}));
+    refused["_meta"] = json!({"progressToken": "tok"});
+    let id = server.send("tools/call", &refused);
+    let (told, answer) = progress(&mut server, id);
+    assert_eq!((told, &answer["result"]["isError"]), (vec![], &json!(true)));
 }
 
 #[test]

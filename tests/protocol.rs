@@ -149,17 +149,19 @@ fn a_message_of_ten_megabytes_is_answered_and_a_longer_one_refused() {
 
 #[test]
 fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
-    let mut server = start();
-    let params = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
-    let id = server.send("tools/call", &params);
-    let (status, lines) = server.close();
-    assert!(status.success());
-    let answers: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect();
-    assert_eq!(answers.len(), 1, "{answers:?}");
-    assert_eq!(answers[0]["id"], id);
+    let plain = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
+    let mut told = plain.clone();
+    told["_meta"] = json!({"progressToken": 1});
+    for params in [plain, told] {
+        let mut server = start();
+        let id = server.send("tools/call", &params);
+        let (status, lines) = server.close();
+        assert!(status.success());
+        let last = lines.last().expect("an answer");
+        let answer: Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!(answer["id"], id);
+        assert_eq!(to_answer(&answer).text, "git status", "{lines:?}");
+    }
 }
 
 #[test]

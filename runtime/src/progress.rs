@@ -33,7 +33,6 @@ impl Progress {
     /// What to say about it after so many seconds.
     pub(crate) fn message(&self, seconds: u64) -> String {
         match &*lock(&self.0) {
-            State::Waiting if seconds == 0 => "started".to_owned(),
             State::Waiting => format!("{seconds} s: waiting for other commands to end"),
             State::Running => format!("{seconds} s: running"),
             State::Wrote(line) => format!("{seconds} s: {line}"),
@@ -97,7 +96,6 @@ mod tests {
     #[test]
     fn a_message_tells_the_time_and_the_last_that_is_known() {
         let progress = Progress::default();
-        assert_eq!(progress.message(0), "started");
         assert_eq!(
             progress.message(2),
             "2 s: waiting for other commands to end"

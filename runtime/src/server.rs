@@ -1,7 +1,9 @@
 //! The MCP server: answers requests, and hands calls on.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use climax_core::pieces::unquoted;
@@ -242,8 +244,9 @@ impl Server {
     }
 }
 
-/// Waits for something, and tells the client how it goes on: once before it begins, then every
-/// second. The last message is out before this returns, because none may follow an answer.
+/// Waits for something, and tells the client how it goes on: when it has begun, then every second.
+/// What is refused never begins. The last message is out before this returns, because none may follow an
+/// answer.
 async fn reported<T>(
     work: impl Future<Output = T>,
     progress: &Progress,
@@ -251,21 +254,24 @@ async fn reported<T>(
     token: ProgressToken,
 ) -> T {
     let start = Instant::now();
-    let report = async || {
-        let seconds = start.elapsed().as_secs();
+    let report = async |seconds: u64, text: String| {
         #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
-        let message = ProgressNotificationParam::new(token.clone(), seconds as f64)
-            .with_message(progress.message(seconds));
+        let message = ProgressNotificationParam::new(token.clone(), seconds as f64);
         // A client that does not hear it has gone, and the call ends by that.
-        let _ = client.notify_progress(message).await;
+        let _ = client.notify_progress(message.with_message(text)).await;
     };
-    report().await;
     let mut work = pin!(work);
+    let begun = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    if let Poll::Ready(result) = begun {
+        return result;
+    }
+    report(0, "started".to_owned()).await;
     loop {
         if let Ok(result) = timeout(PROGRESS_INTERVAL, &mut work).await {
             return result;
         }
-        let mut report = pin!(report());
+        let seconds = start.elapsed().as_secs();
+        let mut report = pin!(report(seconds, progress.message(seconds)));
         tokio::select! {
             result = &mut work => {
                 report.await;

@@ -105,8 +105,7 @@ impl Stdio {
                 }
                 continue;
             }
-            if self.is_at_end && !self.flow.has_parked() {
-                self.calls.finish().await;
+            if self.is_at_end && self.flow.is_idle() {
                 return Ok(None);
             }
             let may_read = !self.is_at_end && self.flow.has_room();

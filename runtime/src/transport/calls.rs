@@ -58,11 +58,6 @@ impl Calls {
         task.inspect(AbortHandle::abort).is_some()
     }
 
-    /// Waits until all are done.
-    pub(super) async fn finish(&mut self) {
-        while self.tasks.join_next().await.is_some() {}
-    }
-
     /// Ends all.
     pub(super) async fn end(&mut self) {
         self.tasks.shutdown().await;

@@ -166,9 +166,9 @@ impl Flow {
         state.parked_bytes < MOST_PARKED && state.others < MOST_OTHERS
     }
 
-    /// Whether calls wait here.
-    pub(super) fn has_parked(&self) -> bool {
-        !self.state().parked.is_empty()
+    /// Whether every request got its answer.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state().numbers.is_empty()
     }
 
     /// Waits until a request got its answer.
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(admit(&flow, most + 1, Kind::Call), Verdict::Duplicate);
         flow.finish(next);
         assert!(flow.next_parked().is_some());
-        assert!(!flow.has_parked());
+        assert!(flow.state().parked.is_empty() && !flow.is_idle());
         assert_eq!(flow.state().parked_bytes, 0);
     }
 
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(flow.answer(other), Some(id(2)));
         flow.finish(other);
         assert_eq!(counts(&flow), (0, 0));
-        assert!(flow.state().numbers.is_empty());
+        assert!(flow.is_idle());
     }
 
     #[test]
