@@ -1,7 +1,8 @@
 //! Puts a server under load for as long as asked, and tells whether it stayed whole:
 //!
 //! ```text
-//! cargo build --release -p climax-tests && target/release/stress --minutes 10 --in-flight 64
+//! cargo build --release -p climax-tests --features programs
+//! target/release/stress --minutes 10 --in-flight 64
 //! ```
 //!
 //! Calls of all kinds, timeouts, cancellations and floods are under way at the same time. Each answer
