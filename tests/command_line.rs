@@ -72,6 +72,28 @@ fn an_unknown_name_lists_what_is_baked() {
 }
 
 #[test]
+fn a_command_that_comes_late_is_told_to_come_first() {
+    for (mut command, expected) in [
+        (
+            fixtures!("--classic", "list"),
+            "error: `list` is a command, and comes before everything else: climax list ...\n",
+        ),
+        (
+            fixtures!("git", "search"),
+            "error: `search` is a command, and comes before everything else: climax search ...\n",
+        ),
+        (
+            fixtures!("validate"),
+            "error: configs are checked where they are baked: climax-codegen check FOLDER\n",
+        ),
+    ] {
+        let output = run(&mut command);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(stderr(&output), expected);
+    }
+}
+
+#[test]
 fn a_path_is_answered_with_how_configs_are_baked() {
     for mut command in [
         fixtures!("my/tools.yaml"),

@@ -426,6 +426,21 @@ fn names_and_policies_narrow_together() {
 }
 
 #[test]
+fn a_policy_for_another_server_is_told_so_and_not_how_to_allow_everything() {
+    let folder = Folder::new();
+    let path = folder.path().join("policy.yaml");
+    std::fs::write(&path, "tools: {terraform_plan: {}}\n").expect("written");
+    let output = run(&mut fixtures!("--policy", &path));
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("none of the tools that this policy allows is here"),
+        "{said}"
+    );
+    assert!(!said.contains("default: enabled"), "{said}");
+}
+
+#[test]
 fn the_list_shows_what_a_policy_leaves() {
     for command in both() {
         let output = run(Command::new(command.get_program())

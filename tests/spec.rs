@@ -429,6 +429,7 @@ fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
         text:
             "command: x\ncategory: y\nshell: true\ntools: [{name: a, description: b, retries: 3}]\n"
                 .to_owned(),
+        not_text: None,
     };
     let compiled = climax_codegen::compile(&vec![source].into());
     let messages: Vec<&str> = compiled

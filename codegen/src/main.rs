@@ -150,9 +150,10 @@ fn explain_all() -> bool {
     let mut lines = String::new();
     for (code, explanation) in EXPLANATIONS {
         let text = explanation.replace('\n', " ");
-        let sentence = text
-            .split_once(['.', ':'])
-            .map_or(text.as_str(), |(first, _)| first);
+        let ends = [". ", ": "].iter().flat_map(|end| text.match_indices(end));
+        let is_outside = |at: &usize| text[..*at].matches('`').count() % 2 == 0;
+        let end = ends.map(|(at, _)| at).filter(is_outside).min();
+        let sentence = &text[..end.unwrap_or(text.len())];
         lines += &[code.id().as_str(), "  ", sentence, "\n"].concat();
     }
     print(&lines)

@@ -117,7 +117,13 @@ fn explain_tells_more_about_a_code() {
     assert!(output.status.success());
     assert!(stdout(&output).starts_with("CLX021\n\nTool names are unique"));
     let all = climax_codegen(&["explain"]);
-    assert!(stdout(&all).contains("CLX105  Agents narrow a search"));
+    for line in [
+        "CLX013  YAML 1.1 (which CLImax in Python reads) and YAML 1.2",
+        "CLX104  The tool is marked `risk: destructive`",
+        "CLX105  Agents narrow a search",
+    ] {
+        assert!(stdout(&all).contains(line), "{line}");
+    }
     let unknown = climax_codegen(&["explain", "CLX999"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(stderr(&unknown).contains("there is no code `CLX999`"));

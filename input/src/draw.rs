@@ -197,6 +197,7 @@ mod tests {
             stem: "a".to_owned(),
             file_name: "a.yaml".to_owned(),
             text: text.to_owned(),
+            not_text: None,
         };
         let span = |part: &str| {
             let start = text.rfind(part).expect("it is there");

@@ -73,8 +73,7 @@ impl<'r> Fields<'r> {
         read: impl FnOnce(Node, &mut Vec<Diagnostic>) -> Option<T>,
     ) -> Option<T> {
         self.known.push(name);
-        let is_it = |(key, _): &(Node, Node)| matches!(&key.value, Value::Text(key) if key == name);
-        let position = self.entries.iter().position(is_it)?;
+        let position = self.position(name)?;
         let (_, node) = self.entries.remove(position);
         match node.value {
             Value::Null => None,
@@ -89,18 +88,31 @@ impl<'r> Fields<'r> {
         read: impl FnOnce(Node, &mut Vec<Diagnostic>) -> Option<T>,
     ) -> Option<T> {
         let before = self.report.len();
+        // If there is one, but nothing in it.
+        let empty = self.position(name).map(|at| self.entries[at].0.span);
         let value = self.optional(name, read);
         if value.is_none() && self.report.len() == before {
-            self.report.push(
-                Diagnostic::new(
-                    Code::MissingField,
+            let (span, message, help) = match empty {
+                Some(span) => (
+                    span,
+                    format!("`{name}` has no value"),
+                    format!("{} needs one", self.what),
+                ),
+                None => (
                     self.span,
                     format!("{} needs the field `{name}`", self.what),
-                )
-                .help(format!("add `{name}: ...`")),
-            );
+                    format!("add `{name}: ...`"),
+                ),
+            };
+            let missing = Diagnostic::new(Code::MissingField, span, message);
+            self.report.push(missing.help(help));
         }
         value
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        let is_it = |(key, _): &(Node, Node)| matches!(&key.value, Value::Text(key) if key == name);
+        self.entries.iter().position(is_it)
     }
 
     /// Reports what was not asked for.

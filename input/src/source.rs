@@ -14,8 +14,10 @@ pub struct Source {
     pub stem: String,
     /// The file's name.
     pub file_name: String,
-    /// What is in it.
+    /// What is in it. What is not UTF-8 is replaced.
     pub text: String,
+    /// Where the first byte is that is not.
+    pub not_text: Option<usize>,
 }
 
 /// The files of a build.
@@ -138,7 +140,7 @@ fn counted_from(root: &Path) -> String {
 /// Reads one file. A relative path counts from `root`.
 ///
 /// # Errors
-/// It cannot be read, or is no text.
+/// It cannot be read.
 pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
     let shown = path.display().to_string();
     let bytes = fs::read(root.join(path)).map_err(|error| {
@@ -150,21 +152,19 @@ pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
             diagnostic.help(counted_from(root))
         }
     })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Diagnostic::general(
-            Code::Unreadable,
-            format!(
-                "`{shown}` is not UTF-8 text: the byte at offset {} is not valid",
-                error.utf8_error().valid_up_to()
-            ),
-        )
-        .help("save the file as UTF-8")
-    })?;
+    let (text, not_text) = match String::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            (text, Some(error.utf8_error().valid_up_to()))
+        }
+    };
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();
     Ok(Source {
         stem: part(path.file_stem()),
         file_name: part(path.file_name()),
         path: shown,
         text,
+        not_text,
     })
 }

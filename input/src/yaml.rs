@@ -66,8 +66,17 @@ impl Value {
 /// Parses the source that has the given number.
 ///
 /// # Errors
-/// The first thing that is not YAML, or that would make the document explode.
+/// The first thing that is not text or not YAML, or that would make the document explode.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
+    if let Some(start) = source.not_text {
+        let span = Span {
+            source: number,
+            start,
+            end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
+        };
+        let message = "this is not UTF-8 text";
+        return Err(Diagnostic::new(Code::Unreadable, span, message).help("save the file as UTF-8"));
+    }
     let mut reader = Reader {
         number,
         text: &source.text,
@@ -394,6 +403,7 @@ mod tests {
                 stem: "x".to_owned(),
                 file_name: "x.yaml".to_owned(),
                 text: text.to_owned(),
+                not_text: None,
             },
         )
     }

@@ -143,6 +143,7 @@ pub fn check(
                 .help("remove `roots`: a container sees its `volumes` only"),
         );
     }
+    let is_empty = written.tools.is_empty();
     let tools = written
         .tools
         .into_iter()
@@ -158,10 +159,18 @@ pub fn check(
         surroundings,
     };
     if is_complete && policy.tools.is_empty() && unnamed == Unnamed::Disabled {
-        report.push(
-            Diagnostic::new(Code::NoToolLeft, written.span, "this policy allows no tool")
-                .help("name the allowed ones under `tools`, or say `default: enabled`"),
-        );
+        let (message, help) = if is_empty {
+            (
+                "this policy allows no tool",
+                "name the allowed ones under `tools`, or say `default: enabled`",
+            )
+        } else {
+            (
+                "none of the tools that this policy allows is here",
+                "take the policy of these tools, or the tools of this policy",
+            )
+        };
+        report.push(Diagnostic::new(Code::NoToolLeft, written.span, message).help(help));
     }
     policy
 }

@@ -33,6 +33,9 @@ use crate::transport::{self, Stdio};
 
 const USAGE_ERROR: u8 = 2;
 
+/// The commands of the command line.
+const COMMANDS: [&str; 3] = ["run", "list", "search"];
+
 /// An MCP server for the command-line tools that were baked into it.
 #[derive(Parser)]
 #[command(
@@ -353,6 +356,14 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
     let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
     if is_yaml || unknown.contains('/') {
         return configs_are_baked(unknown);
+    }
+    if COMMANDS.contains(&unknown) {
+        return format!(
+            "`{unknown}` is a command, and comes before everything else: climax {unknown} ..."
+        );
+    }
+    if unknown == "validate" {
+        return "configs are checked where they are baked: climax-codegen check FOLDER".to_owned();
     }
     let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
     for cli in catalog.clis {
