@@ -277,6 +277,8 @@ fn a_directory_argument_is_where_the_command_runs_and_no_word() {
 fn the_configs_directory_is_expanded_and_a_call_can_override_it() {
     let (config, call) = (Folder::new(), Folder::new());
     let mut server = Server::start(fixtures!().env("PLAIN_DIRECTORY", config.path()));
+    let dumped = server.call("plain_dump", &json!({"where": ""})).json();
+    assert_eq!(dumped["cwd"], config.text(), "an empty one is none");
     let dumped = server.call("plain_dump", &json!({})).json();
     assert_eq!(dumped["cwd"], config.text());
     let dumped = server

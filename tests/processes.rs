@@ -1,13 +1,12 @@
 //! Whatever a command starts is gone when its call is over, however it is over.
 
-use std::fs;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use climax_tests::{
-    ENDS_MADE_AHEAD, Folder, Server, descendants, eventually, files_beside_helpers, fixtures, kill,
-    pids, processes, run,
+    ENDS_MADE_AHEAD, Folder, Server, descendants, eventually, files_beside_helpers, fixtures,
+    is_gone, kill, pids, processes, script,
 };
 use serde_json::{Value, json};
 
@@ -61,16 +60,6 @@ impl Zoo {
     fn is_empty(&self) {
         eventually("no animal is left", || self.alive() == 0);
     }
-}
-
-fn script(tool: &str, script: &str) -> Value {
-    json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
-}
-
-/// Whether a process has ended. When nobody is left to wait for it, the first process of all does
-/// in its own time.
-fn is_gone(process: u32) -> bool {
-    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
 }
 
 #[test]
@@ -337,49 +326,12 @@ fn orphans_that_end_during_a_call_do_not_pile_up() {
 }
 
 #[test]
-fn a_client_that_ignores_the_end_of_its_children_still_hears_how_commands_end() {
-    let ignoring = ["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_fixtures")];
-    let mut server = Server::start(Command::new("env").args(ignoring));
-    let ignored = fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
-    let mut lines = ignored.lines();
-    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:\t"));
-    let ignored = u64::from_str_radix(ignored.expect("a line"), 16).expect("a number");
-    assert_ne!(ignored & (1 << 16), 0, "it is ignored at the start");
-    for text in ["exit 3", "sleep 0.1; exit 3"] {
-        let answer = server.call("shell_run", &json!({"script": text}));
-        assert_eq!(answer.text, "[exit code: 3]", "{text}");
-    }
-}
-
-#[test]
 fn a_call_that_waited_for_its_place_has_all_of_its_time() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send("tools/call", &script("shell_run", "sleep 1"));
     let second = server.call("shell_brief", &json!({"script": "echo in time"}));
     assert_eq!(second.text, "in time");
     assert_eq!(server.wait_for(first)["result"]["isError"], false);
-}
-
-#[test]
-fn a_helper_that_dies_is_replaced() {
-    let mut server = Server::start(&mut fixtures!());
-    server.call("shell_run", &json!({"script": ":"}));
-    let helpers = descendants(server.id());
-    assert_eq!(
-        helpers.len(),
-        2,
-        "one that runs commands, and one that makes such"
-    );
-    for &helper in helpers.keys() {
-        kill("KILL", helper);
-    }
-    eventually("the helpers are gone", || {
-        helpers.keys().all(|&helper| is_gone(helper))
-    });
-    assert_eq!(
-        server.call("shell_run", &json!({"script": "echo on"})).text,
-        "on"
-    );
 }
 
 #[test]
@@ -402,63 +354,4 @@ fn many_calls_at_once_find_enough_files() {
     for id in ids {
         assert_eq!(server.wait_for(id)["result"]["content"][0]["text"], "256");
     }
-}
-
-#[test]
-fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
-    let mut server = Server::start(&mut fixtures!());
-    let script_text = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
-    let answer = server.call("shell_run", &json!({"script": script_text}));
-    assert!(answer.is_error, "{answer:?}");
-    eventually("nothing is left", || {
-        processes(&["sleep", "1151"]) + processes(&["sleep", "1152"]) == 0
-    });
-    assert_eq!(
-        server.call("shell_run", &json!({"script": "echo on"})).text,
-        "on"
-    );
-}
-
-#[test]
-fn a_command_that_kills_its_group_kills_nobody_else() {
-    let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": "kill -KILL 0"}));
-    assert_eq!(answer.text, "[exit code: -9]");
-}
-
-#[test]
-fn a_helper_that_is_stuck_does_not_hold_the_answer() {
-    let mut server = Server::start(&mut fixtures!());
-    let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
-    let answer = server.call("shell_brief", &json!({"script": script_text}));
-    assert!(
-        answer
-            .text
-            .starts_with("so far\n\n[stderr]\nCommand timed out"),
-        "{answer:?}"
-    );
-    for helper in descendants(server.id()).into_keys() {
-        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
-    }
-    eventually("it is gone", || processes(&["sleep", "1171"]) == 0);
-}
-
-#[test]
-fn a_helper_that_is_stuck_does_not_hold_the_server() {
-    let mut server = Server::start(&mut fixtures!());
-    server.send("tools/call", &script("shell_run", "sleep 1161"));
-    eventually("it runs", || processes(&["sleep", "1161"]) == 1);
-    let command = pids(&["sleep", "1161"]);
-    let mut helpers = descendants(server.id());
-    helpers.retain(|helper, _| !command.contains(helper));
-    for &helper in helpers.keys() {
-        kill("STOP", helper);
-    }
-    let (status, _) = server.close();
-    assert!(status.success(), "{status}");
-    // The system may have woken them up by itself, as nobody else is left who could.
-    for helper in helpers.keys() {
-        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
-    }
-    eventually("it is gone", || processes(&["sleep", "1161"]) == 0);
 }

@@ -111,10 +111,10 @@ impl<'a> Argv<'a> {
         }
     }
 
-    /// The directory to run in.
+    /// The directory to run in. An empty one is none.
     #[inline(never)]
     pub fn directory(&mut self, value: impl Into<Option<&'a str>>) {
-        self.directory = value.into();
+        self.directory = value.into().filter(|directory| !directory.is_empty());
     }
 
     /// What the command reads.

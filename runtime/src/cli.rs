@@ -25,6 +25,7 @@ use crate::explore;
 use crate::guard::{self, Guard};
 use crate::list::{counted, json_list, table};
 use crate::log::{self, LogLevel};
+use crate::platform;
 use crate::policies::{self, Allowed};
 use crate::runner::{self, Keepers};
 use crate::selection::Selection;
@@ -150,6 +151,7 @@ fn result_count(text: &str) -> Result<usize, String> {
 /// Runs the program that serves a catalog. It reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
+    platform::unblock_signals();
     if runner::is_nursery() {
         return runner::nursery();
     }

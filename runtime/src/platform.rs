@@ -15,7 +15,9 @@ mod other;
 pub(crate) use other::*;
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal};
@@ -33,6 +35,17 @@ pub(crate) fn default_signal(signal: Signal) {
     // SAFETY: no handler is set.
     unsafe {
         libc::signal(signal.as_raw(), libc::SIG_DFL);
+    }
+}
+
+/// Has signals reach this process that its parent blocked: a client may block some while it starts a server.
+pub(crate) fn unblock_signals() {
+    let mut none = MaybeUninit::uninit();
+    #[expect(unsafe_code, reason = "no crate in use has a safe function for it")]
+    // SAFETY: the first call makes the set that the second one takes.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }
 }
 

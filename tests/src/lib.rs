@@ -17,8 +17,8 @@ use std::{env, thread};
 use serde_json::{Value, json};
 
 pub use system::{
-    ENDS_MADE_AHEAD, descendants, files_beside_helpers, kill, mark, open_files, pids, processes,
-    status,
+    ENDS_MADE_AHEAD, descendants, files_beside_helpers, is_gone, kill, mark, open_files, pids,
+    processes, status,
 };
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
@@ -346,6 +346,12 @@ pub fn text(value: &Value) -> String {
         .as_str()
         .unwrap_or_else(|| panic!("not a string: {value}"))
         .to_owned()
+}
+
+/// The parameters of a call that runs a script.
+#[must_use]
+pub fn script(tool: &str, script: &str) -> Value {
+    json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
 }
 
 /// Waits until something holds.

@@ -128,3 +128,10 @@ pub fn files_beside_helpers(server: u32) -> usize {
 
 /// The ends of the two pipes that a server makes ahead, for the next command.
 pub const ENDS_MADE_AHEAD: usize = 4;
+
+/// Whether a process has ended. When nobody is left to wait for it, the first process of all does
+/// in its own time.
+#[must_use]
+pub fn is_gone(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}

@@ -43,8 +43,51 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// All that descends from this process.
+/// All that descends from this process. One that loses its parent meanwhile can be missed.
 pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
+    // With hundreds of commands at once, it counts that each keeper looks at its own processes only.
+    descendants_by_parent().or_else(|_| descendants_by_table())
+}
+
+/// The children of this process.
+pub(crate) fn children() -> io::Result<Vec<Pid>> {
+    let own = getpid();
+    children_of(own).or_else(|_| {
+        let rows = table()?.into_iter();
+        let rows = rows.filter(|row| row.parent == own);
+        Ok(rows.map(|row| row.process).collect())
+    })
+}
+
+/// From parents to children. Fails where the system does not tell the children of a process.
+fn descendants_by_parent() -> io::Result<Vec<Pid>> {
+    let mut found = children_of(getpid())?;
+    let mut next = 0;
+    while let Some(&process) = found.get(next) {
+        // It may be gone by now.
+        found.extend(children_of(process).unwrap_or_default());
+        next += 1;
+    }
+    Ok(found)
+}
+
+/// Each thread has its own.
+fn children_of(process: Pid) -> io::Result<Vec<Pid>> {
+    let mut children = Vec::new();
+    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
+        let line = fs::read_to_string(thread?.path().join("children"))?;
+        let numbers = line.split_ascii_whitespace();
+        children.extend(numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)));
+    }
+    Ok(children)
+}
+
+/// By a look at all processes that there are.
+fn descendants_by_table() -> io::Result<Vec<Pid>> {
+    Ok(descendants_of(getpid(), &table()?))
+}
+
+fn table() -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let path = entry?.path();
@@ -61,7 +104,7 @@ pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
             rows.push(Row { process, parent });
         }
     }
-    Ok(descendants_of(getpid(), &rows))
+    Ok(rows)
 }
 
 /// The line is `PID (NAME) STATE PARENT ...`, and a name can hold anything.
@@ -75,6 +118,41 @@ fn parent_of(line: &[u8]) -> Option<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_ways_to_find_descendants_find_the_same() {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sleep 1401 & sleep 1402 & wait"])
+            .spawn()
+            .expect("it starts");
+        let shell = i32::try_from(child.id()).expect("a number");
+        let shell = Pid::from_raw(shell).expect("positive");
+        // Other tests have children too.
+        let of_shell = |found: Vec<Pid>| {
+            let sleeps: Vec<Pid> = found
+                .into_iter()
+                .filter(|process| {
+                    let line = fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+                    parent_of(&line) == Some(shell)
+                })
+                .collect();
+            (sleeps.len() == 2).then_some(sleeps)
+        };
+        let mut found = loop {
+            if let Some(found) = of_shell(descendants_by_table().expect("a table")) {
+                break found;
+            }
+        };
+        let mut by_parent = of_shell(descendants_by_parent().expect("children")).expect("both");
+        for found in [&mut found, &mut by_parent] {
+            found.sort_by_key(|process| process.as_raw_nonzero());
+        }
+        assert_eq!(by_parent, found);
+        for process in found {
+            rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
+        }
+        child.wait().expect("it ends");
+    }
 
     #[test]
     fn a_name_can_hold_anything() {

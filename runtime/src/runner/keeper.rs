@@ -99,6 +99,7 @@ pub(super) fn keep(line: &Line) -> io::Result<()> {
     let signals = Signals::new()?;
     let mut starter = Starter::new(BY_DEFAULT);
     while let Some((order, files)) = line.next_order()? {
+        signals.forget_old();
         match start(&mut starter, &order, &files) {
             Ok(child) => {
                 if !attend(line, &signals, &child, files, &order) {
@@ -231,6 +232,13 @@ impl Signals {
         let writer = self.writer.try_clone()?;
         let id = signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), writer)?;
         Ok(OfChildren { signals: self, id })
+    }
+
+    /// What came while nothing ran is not meant for what runs next.
+    fn forget_old(&self) {
+        if self.to_end.swap(false, Ordering::Relaxed) {
+            self.forget();
+        }
     }
 
     fn forget(&self) {
@@ -399,7 +407,8 @@ impl Tree {
             || !self.known.is_empty()
             || match scope {
                 Scope::Everything => has_children,
-                Scope::Session(_) => has_children && !members(scope).is_empty(),
+                // One that moves from a parent to the next can be missed by a look.
+                Scope::Session(_) => has_children && (0..2).any(|_| !members(scope).is_empty()),
             }
     }
 

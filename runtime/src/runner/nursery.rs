@@ -7,17 +7,40 @@ use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Resource, Rlimit, WaitOptions, getrlimit, setrlimit, setsid, waitpid};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process, setrlimit, setsid, waitpid,
+};
 
 use super::fork::fork;
 use super::keeper::{Line, keep};
 use super::wire::receive_with_files;
+use crate::platform;
 
 /// The first argument of a nursery; its second is the number of files that commands may open.
 pub(super) const ARGUMENT: &str = "__nursery";
+
+/// How often to look whether daemons have ended, of which nobody tells.
+const NOW_AND_THEN: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
+
+/// How often to look after keepers that are to end.
+const SOON: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 200_000_000,
+};
+
+/// How long processes take to die.
+const A_MOMENT: Duration = Duration::from_millis(2);
+
+/// When to give up on those that cannot.
+const GIVE_UP: Duration = Duration::from_secs(1);
 
 /// Whether this process was started as a nursery.
 pub(crate) fn is_asked_for() -> bool {
@@ -45,6 +68,7 @@ fn nurse() -> io::Result<()> {
     // A session of its own: what a terminal sends to the server is not for commands, and commands
     // have no terminal to ask for a password.
     let _ = setsid();
+    platform::adopt_orphans()?;
     let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
@@ -52,13 +76,19 @@ fn nurse() -> io::Result<()> {
     let server = socket;
     let mut is_open = true;
     let mut wards: Vec<Ward> = Vec::new();
+    let mut daemons: Vec<Pid> = Vec::new();
     while is_open || !wards.is_empty() {
         let files = is_open.then(|| server.as_fd()).into_iter();
         let files = files.chain(wards.iter().map(|ward| ward.lifeline.as_fd()));
         let mut files: Vec<_> = files
             .map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN))
             .collect();
-        match poll(&mut files, None) {
+        let time = match is_open {
+            true if daemons.is_empty() => None,
+            true => Some(NOW_AND_THEN),
+            false => Some(SOON),
+        };
+        match poll(&mut files, time.as_ref()) {
             Err(Errno::INTR) => continue,
             other => other?,
         };
@@ -66,20 +96,23 @@ fn nurse() -> io::Result<()> {
         let is_asked = is_open && is_ready.next() == Some(true);
         let has_ended: Vec<bool> = is_ready.collect();
         drop(files);
-        let mut has_ended = has_ended.into_iter();
-        wards.retain(|ward| {
-            let keep = has_ended.next() != Some(true);
-            if !keep {
-                let _ = waitpid(Some(ward.process), WaitOptions::empty());
-            }
-            keep
-        });
+        watch(&mut wards, &has_ended, &mut daemons);
+        if !is_open {
+            go_on(&wards);
+        }
         if !is_asked {
             continue;
         }
-        let Some(line) = next_keeper(&server)? else {
-            is_open = false;
-            continue;
+        let line = match next_request(&server)? {
+            Request::Keeper(line) => line,
+            Request::Look => {
+                go_on(&wards);
+                continue;
+            }
+            Request::End => {
+                is_open = false;
+                continue;
+            }
         };
         let (lifeline, end) = io::pipe()?;
         match fork() {
@@ -100,15 +133,77 @@ fn nurse() -> io::Result<()> {
     Ok(())
 }
 
-/// What a new keeper is to have.
-fn next_keeper(server: &UnixStream) -> io::Result<Option<Line>> {
-    let (_, files) = receive_with_files(server, &mut [0])?;
-    let files = <[OwnedFd; 3]>::try_from(files).ok();
-    Ok(files.map(|[orders, reports, leash]| Line {
+/// Forgets the keepers that have ended. What they leave comes here: daemons where a keeper went in order,
+/// and where it was killed, all that it kept.
+fn watch(wards: &mut Vec<Ward>, has_ended: &[bool], daemons: &mut Vec<Pid>) {
+    let mut is_in_order = true;
+    let mut has_ended = has_ended.iter();
+    wards.retain(|ward| {
+        let keep = has_ended.next() != Some(&true);
+        if !keep {
+            let status = waitpid(Some(ward.process), WaitOptions::empty());
+            is_in_order &=
+                matches!(status, Ok(Some((_, status))) if status.exit_status() == Some(0));
+        }
+        keep
+    });
+    if !is_in_order {
+        let start = Instant::now();
+        while start.elapsed() < GIVE_UP {
+            let mut orphans = adopted(wards);
+            orphans.retain(|orphan| !daemons.contains(orphan));
+            if orphans.is_empty() {
+                break;
+            }
+            for &orphan in &orphans {
+                let _ = kill_process(orphan, Signal::KILL);
+            }
+            thread::sleep(A_MOMENT);
+            for orphan in orphans {
+                let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+            }
+        }
+    }
+    *daemons = adopted(wards);
+    daemons.retain(|&daemon| matches!(waitpid(Some(daemon), WaitOptions::NOHANG), Ok(None)));
+}
+
+/// The processes that have become this one's children by losing their parent.
+fn adopted(wards: &[Ward]) -> Vec<Pid> {
+    let mut children = platform::children().unwrap_or_default();
+    children.retain(|&child| wards.iter().all(|ward| ward.process != child));
+    children
+}
+
+/// A keeper that was stopped cannot end what it keeps unless it goes on. The others do not mind.
+fn go_on(wards: &[Ward]) {
+    for ward in wards {
+        let _ = kill_process(ward.process, Signal::CONT);
+    }
+}
+
+/// What the server wants.
+enum Request {
+    /// A new keeper, with this line.
+    Keeper(Line),
+    /// A look after the keepers: one does not do what it is told.
+    Look,
+    /// Nothing more.
+    End,
+}
+
+fn next_request(server: &UnixStream) -> io::Result<Request> {
+    let (length, files) = receive_with_files(server, &mut [0])?;
+    if length == 0 {
+        return Ok(Request::End);
+    }
+    // Files are lost on the way where too many are open.
+    let line = <[OwnedFd; 3]>::try_from(files).map(|[orders, reports, leash]| Line {
         orders: orders.into(),
         reports: reports.into(),
         leash: leash.into(),
-    }))
+    });
+    Ok(line.map_or(Request::Look, Request::Keeper))
 }
 
 /// The server may have raised its own limit; commands get what it was started with.

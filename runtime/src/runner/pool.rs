@@ -5,6 +5,7 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
+use std::pin::pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,7 +36,10 @@ const IDLE_TIME: Duration = Duration::from_secs(5);
 const FILES_OF_A_CALL: u64 = 3 + 3 * 2 + 1;
 const FILES_OF_THE_SERVER: u64 = 64;
 
-/// How long a keeper that was told to end its command is waited for.
+/// A keeper that was told to end its command has done it within this time.
+const SLOW: Duration = Duration::from_millis(600);
+
+/// How long one is waited for that has not.
 const PATIENCE: Duration = Duration::from_secs(6);
 
 /// How long keepers are waited for when the server ends.
@@ -266,11 +270,17 @@ impl Keeper<'_> {
     /// Has it end all that it runs. Returns when that is done, or hopeless. The call's place is
     /// free then.
     pub(super) fn stop(self) -> impl Future<Output = ()> + Send + 'static {
-        let Self { line, place, .. } = self;
+        let Self { pool, line, place } = self;
+        let nursery = lock(&pool.nursery);
+        let nursery = nursery.as_ref().map(|nursery| nursery.socket.clone());
         async move {
             drop(line.leash);
-            let end = async { while next_report(&line.reports).await.is_some() {} };
-            let _ = timeout(PATIENCE, end).await;
+            let mut end = pin!(async { while next_report(&line.reports).await.is_some() {} });
+            if timeout(SLOW, &mut end).await.is_err() {
+                // It may have been stopped.
+                let _ = nursery.map(|socket| socket.try_write(&[0]));
+                let _ = timeout(PATIENCE, end).await;
+            }
             drop(place);
         }
     }
