@@ -1,6 +1,12 @@
 //! What keeps a server small, whatever its commands do.
 
-use climax_tests::{Folder, Server, eventually, fixtures, processes, status, text};
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use climax_tests::{Folder, Server, eventually, fixtures, initialize, processes, status, text};
 use serde_json::{Value, json};
 
 fn call(tool: &str, args: &Value) -> Value {
@@ -105,10 +111,54 @@ fn calls_that_wait_run_in_the_order_in_which_they_came() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     // More than are kept as requests: the rest is kept as lines.
     let ids: Vec<u64> = (0..600)
-        .map(|_| server.send("tools/call", &call("shell_run", &json!({"script": ":"}))))
+        .map(|number| {
+            let mut params = call("shell_run", &json!({"script": ":"}));
+            if number % 2 == 0 {
+                params["_meta"] = json!({"progressToken": number});
+            }
+            server.send("tools/call", &params)
+        })
         .collect();
-    let answered: Vec<Value> = ids.iter().map(|_| server.receive()["id"].take()).collect();
-    assert_eq!(json!(answered), json!(ids));
+    let mut answered = Vec::new();
+    while answered.len() < ids.len() {
+        answered.extend(server.receive()["id"].as_u64());
+    }
+    assert_eq!(answered, ids);
+}
+
+#[test]
+fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
+    let mut command = fixtures!("--max-concurrent", "8");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    // Each answer has six times as many bytes as the command wrote.
+    let done = Folder::new();
+    let script = format!("head -c 2000000 /dev/zero; mktemp -p {}", done.text());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut send = |id: u64, method: &str, params: Value| {
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(stdin, "{line}").expect("it reads");
+    };
+    send(0, "initialize", initialize("2025-11-25"));
+    for id in 1..=64 {
+        send(
+            id,
+            "tools/call",
+            call("shell_run", &json!({"script": script})),
+        );
+    }
+    let count = || fs::read_dir(done.path()).expect("a folder").count();
+    eventually("as many have run as may", || count() >= 8);
+    thread::sleep(Duration::from_secs(1));
+    // Those whose answers were handed over, and those that wait for it.
+    assert!(count() < 24, "{} commands ran", count());
+    let kilobytes = status(child.id(), "VmHWM");
+    assert!(kilobytes < 80_000, "{kilobytes} kB");
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
 }
 
 #[test]

@@ -4,18 +4,29 @@ use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::arguments::Refusal;
 use crate::captured::Captured;
 use crate::runner::{End, Outcome};
 
 /// The text of a call's result, and whether it is an error.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Answer {
     /// What the agent reads.
     pub(crate) text: String,
     /// Whether the tool failed.
     pub(crate) is_error: bool,
+    /// What a long answer holds until it is written.
+    pub(crate) room: Option<Room>,
+}
+
+/// The place of a command that has ended, and one among the few answers that are put into words: a client
+/// that does not read has neither more commands run nor more memory filled.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) _place: Option<OwnedSemaphorePermit>,
+    pub(crate) _words: OwnedSemaphorePermit,
 }
 
 impl Answer {
@@ -24,6 +35,7 @@ impl Answer {
         Self {
             text,
             is_error: true,
+            room: None,
         }
     }
 
@@ -77,6 +89,7 @@ pub(crate) fn answer(outcome: Outcome) -> Answer {
     Answer {
         text,
         is_error: code != 0,
+        room: None,
     }
 }
 
@@ -102,6 +115,7 @@ mod tests {
             stdout: captured(stdout.as_bytes()),
             stderr: captured(stderr.as_bytes()),
             end,
+            place: None,
         })
         .text
     }
@@ -162,6 +176,7 @@ mod tests {
             stdout: captured(b"a\xffb\0"),
             stderr: captured(b""),
             end: exited(0),
+            place: None,
         };
         assert_eq!(answer(outcome).text, "a\u{fffd}b\0");
     }

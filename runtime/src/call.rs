@@ -11,7 +11,7 @@ use bumpalo::Bump;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::answer::{Answer, answer};
+use crate::answer::{Answer, Room, answer};
 use crate::arguments::{Reader, Refusal};
 use crate::argv::Argv;
 use crate::catalog::Tool;
@@ -21,6 +21,12 @@ use crate::progress::Progress;
 use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::selection::Selection;
 
+/// What a command writes beyond this makes a long answer.
+const LONG: usize = 64 * 1024;
+
+/// How many of these are made at the same time.
+pub(crate) const LONG_ANSWERS: usize = 4;
+
 /// What all calls of a server share.
 pub(crate) struct Limits {
     /// How many commands run at the same time; further calls wait in order.
@@ -29,8 +35,24 @@ pub(crate) struct Limits {
     pub(crate) keepers: Keepers,
     /// How many bytes of a command's output are kept.
     pub(crate) max_output: usize,
+    /// How many long answers are made and written at the same time. Each takes several times the memory of what
+    /// the command wrote, and nothing else happens while it is put into words.
+    pub(crate) words: Arc<Semaphore>,
     /// What policies say about where and with what they run.
     pub(crate) guard: Arc<Guard>,
+}
+
+impl Limits {
+    /// Waits until a long answer can be made.
+    async fn room(&self, outcome: &mut Outcome) -> Option<Room> {
+        if outcome.stdout.length() + outcome.stderr.length() < LONG {
+            return None;
+        }
+        Some(Room {
+            _words: self.words.clone().acquire_owned().await.ok()?,
+            _place: outcome.place.take(),
+        })
+    }
 }
 
 /// Calls the tool that has the given number.
@@ -96,14 +118,18 @@ pub(crate) async fn call(
         max_output: limits.max_output,
         progress,
     };
-    let outcome = run(invocation, &limits.keepers, place).await;
+    let mut outcome = run(invocation, &limits.keepers, place).await;
     let seconds = started.elapsed().as_secs_f64();
     if outcome.end.is_success() {
         tracing::info!(tool = name, "done after {seconds:.3} s");
     } else {
         tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
     }
-    answer(outcome)
+    let room = limits.room(&mut outcome).await;
+    Answer {
+        room,
+        ..answer(outcome)
+    }
 }
 
 fn refused(tool: &str, refusal: &Refusal) -> Answer {

@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+/// The line that tells what is left out is not longer.
+const LINE: usize = 64;
+
 /// What was kept of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Captured {
@@ -37,9 +40,15 @@ impl Captured {
         self.left_out += (skipped + overflow) as u64;
     }
 
+    /// How many bytes are kept.
+    pub(crate) fn length(&self) -> usize {
+        self.head.len() + self.tail.len()
+    }
+
     /// What was kept as text, with a line that tells what is not there.
     pub(crate) fn into_text(self) -> String {
         let mut bytes = self.head;
+        bytes.reserve_exact(self.tail.len() + LINE);
         if self.left_out > 0 {
             let line = format!("\n[{} bytes left out]\n", self.left_out);
             bytes.extend_from_slice(line.as_bytes());

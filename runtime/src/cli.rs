@@ -19,7 +19,7 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::Limits;
+use crate::call::{LONG_ANSWERS, Limits};
 use crate::catalog::Catalog;
 use crate::explore;
 use crate::guard::{self, Guard};
@@ -279,6 +279,7 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), Failure> {
     let result = runtime.block_on(async {
         let limits = Limits {
             places: Arc::new(Semaphore::new(run.max_concurrent)),
+            words: Arc::new(Semaphore::new(LONG_ANSWERS)),
             keepers: Keepers::new(run.max_concurrent, {
                 let guard = guard.clone();
                 move |name| guard.passes(name)

@@ -157,17 +157,22 @@ mod tests {
         assert_eq!(query.category.as_deref(), Some("5"));
     }
 
+    /// What is to be called, or the words of the refusal.
+    fn taken(arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
+        target(arguments).map_err(|refusal| refusal.text)
+    }
+
     #[test]
     fn arguments_of_a_call_may_be_absent_or_an_object_in_text() {
         for args in [
             json!({"tool_name": "x"}),
             json!({"tool_name": "x", "args": null}),
         ] {
-            assert_eq!(target(object(args)), Ok(("x".to_owned(), Map::new())));
+            assert_eq!(taken(object(args)), Ok(("x".to_owned(), Map::new())));
         }
         let text = json!({"tool_name": "x", "args": "{\"a\": 1}"});
         assert_eq!(
-            target(object(text)),
+            taken(object(text)),
             Ok(("x".to_owned(), object(json!({"a": 1}))))
         );
     }
@@ -194,10 +199,8 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                target(object(arguments)),
-                Err(Answer::error(format!(
-                    "Argument validation failed:\n  - {line}"
-                )))
+                taken(object(arguments)),
+                Err(format!("Argument validation failed:\n  - {line}"))
             );
         }
     }

@@ -1,8 +1,19 @@
-//! What is known of a call while it goes on: that it waits, that it runs, the last line it wrote.
+//! What is known of a call while it goes on: that it waits, that it runs, the last line it wrote. And how it
+//! is told.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Mutex;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use tokio::time::timeout;
 
 use crate::lock::lock;
+
+/// How often a client that wants to know hears of a call.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A line that is longer is cut.
 const LONGEST_LINE: usize = 200;
@@ -41,6 +52,41 @@ impl Progress {
 
     fn set(&self, state: State) {
         *lock(&self.0) = state;
+    }
+}
+
+/// Waits for something, and tells how it goes on: when it has begun, then every second. What is refused never
+/// begins. The last message is out before this returns, because none may follow an answer.
+pub(crate) async fn reported<T, Told: Future<Output = ()>>(
+    work: impl Future<Output = T>,
+    progress: &Progress,
+    token: ProgressToken,
+    tell: impl Fn(ProgressNotificationParam) -> Told,
+) -> T {
+    let start = Instant::now();
+    let mut work = pin!(work);
+    let begun = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    if let Poll::Ready(result) = begun {
+        return result;
+    }
+    let (mut seconds, mut text) = (0, "started".to_owned());
+    loop {
+        #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
+        let message = ProgressNotificationParam::new(token.clone(), seconds as f64);
+        let mut told = pin!(tell(message.with_message(text)));
+        // It goes on also when the client does not listen.
+        tokio::select! {
+            result = &mut work => {
+                told.await;
+                return result;
+            }
+            () = &mut told => {}
+        }
+        if let Ok(result) = timeout(INTERVAL, &mut work).await {
+            return result;
+        }
+        seconds = start.elapsed().as_secs();
+        text = progress.message(seconds);
     }
 }
 

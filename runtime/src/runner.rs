@@ -77,6 +77,8 @@ pub(crate) struct Outcome {
     pub(crate) stderr: Captured,
     /// How it ended.
     pub(crate) end: End,
+    /// Its place among those that run, if nothing is left of it.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 impl Outcome {
@@ -86,6 +88,7 @@ impl Outcome {
             stdout: Captured::new(0),
             stderr: Captured::new(0),
             end: End::NotStarted(reason),
+            place: None,
         }
     }
 }
@@ -179,12 +182,13 @@ async fn attempt(
         let finish = running.finish(feed, invocation.progress);
         report = timeout(left, finish).await.ok();
     }
+    let mut place = None;
     let end = if let Some(report) = report {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
             Report::Ended { status, is_clean } => {
                 running.read_rest(is_clean).await;
-                running.release(is_clean);
+                place = running.release(is_clean);
                 End::Exited(ExitStatus::from_raw(status))
             }
         }
@@ -196,6 +200,7 @@ async fn attempt(
         stdout: mem::take(&mut running.stdout.captured),
         stderr: mem::take(&mut running.stderr.captured),
         end,
+        place,
     })
 }
 
@@ -256,15 +261,14 @@ impl Running<'_> {
         }
     }
 
-    /// The command has ended by itself.
-    fn release(&mut self, is_clean: bool) {
-        if let Some(keeper) = self.keeper.take() {
-            if is_clean {
-                keeper.release();
-            } else {
-                tokio::spawn(keeper.stop());
-            }
+    /// The command has ended by itself. Its place is free unless there is something to clean up.
+    fn release(&mut self, is_clean: bool) -> Option<OwnedSemaphorePermit> {
+        let keeper = self.keeper.take()?;
+        if is_clean {
+            return Some(keeper.release());
         }
+        tokio::spawn(keeper.stop());
+        None
     }
 
     /// Ends the command and waits for its last words.

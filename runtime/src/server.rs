@@ -1,10 +1,7 @@
 //! The MCP server: answers requests, and hands calls on.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use climax_core::pieces::unquoted;
 use rmcp::model::{
@@ -12,10 +9,9 @@ use rmcp::model::{
     Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     ProgressToken, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::call::{Limits, call};
@@ -23,13 +19,10 @@ use crate::catalog::Risk;
 use crate::explore;
 use crate::list::counted;
 use crate::meta_tools;
-use crate::progress::Progress;
+use crate::progress::{Progress, reported};
 use crate::search::search;
 use crate::selection::Selection;
 use crate::usage::Usage;
-
-/// How often a client that wants to know hears of a call.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Which tools are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +109,25 @@ impl Offer {
         (answered.json, answered.is_error)
     }
 
-    /// Carries out a call of a registered tool.
-    pub(crate) async fn answer(
+    /// Carries out a call of a registered tool, and tells how it goes on if there is a token for that.
+    pub(crate) async fn answer_told<Told: Future<Output = ()>>(
+        &self,
+        call: CallToolRequestParams,
+        token: Option<ProgressToken>,
+        tell: impl Fn(ProgressNotificationParam) -> Told,
+    ) -> Result<Answer, ErrorData> {
+        let arguments = call.arguments.unwrap_or_default();
+        match token.filter(|_| self.lookup(&call.name).is_none()) {
+            None => self.answer(&call.name, arguments, None).await,
+            Some(token) => {
+                let progress = Progress::default();
+                let answer = self.answer(&call.name, arguments, Some(&progress));
+                reported(answer, &progress, token, tell).await
+            }
+        }
+    }
+
+    async fn answer(
         &self,
         name: &str,
         arguments: Map<String, Value>,
@@ -133,7 +143,11 @@ impl Offer {
             _ if let Some(tool) = self.lookup(name) => {
                 let (text, is_error) = self.look_up(tool, arguments);
                 let text = unquoted(&text);
-                Ok(Answer { text, is_error })
+                Ok(Answer {
+                    text,
+                    is_error,
+                    room: None,
+                })
             }
             (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
                 let (name, arguments) = match meta_tools::target(arguments) {
@@ -244,44 +258,6 @@ impl Server {
     }
 }
 
-/// Waits for something, and tells the client how it goes on: when it has begun, then every second.
-/// What is refused never begins. The last message is out before this returns, because none may follow an
-/// answer.
-async fn reported<T>(
-    work: impl Future<Output = T>,
-    progress: &Progress,
-    client: &Peer<RoleServer>,
-    token: ProgressToken,
-) -> T {
-    let start = Instant::now();
-    let report = async |seconds: u64, text: String| {
-        #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
-        let message = ProgressNotificationParam::new(token.clone(), seconds as f64);
-        // A client that does not hear it has gone, and the call ends by that.
-        let _ = client.notify_progress(message.with_message(text)).await;
-    };
-    let mut work = pin!(work);
-    let begun = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-    if let Poll::Ready(result) = begun {
-        return result;
-    }
-    report(0, "started".to_owned()).await;
-    loop {
-        if let Ok(result) = timeout(PROGRESS_INTERVAL, &mut work).await {
-            return result;
-        }
-        let seconds = start.elapsed().as_secs();
-        let mut report = pin!(report(seconds, progress.message(seconds)));
-        tokio::select! {
-            result = &mut work => {
-                report.await;
-                return result;
-            }
-            () = &mut report => {}
-        }
-    }
-}
-
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -303,20 +279,17 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = request.arguments.unwrap_or_default();
-        let token = context.meta.get_progress_token();
-        let answer = async {
-            match token.filter(|_| self.offer.lookup(&request.name).is_none()) {
-                None => self.offer.answer(&request.name, arguments, None).await,
-                Some(token) => {
-                    let progress = Progress::default();
-                    let answer = self.offer.answer(&request.name, arguments, Some(&progress));
-                    reported(answer, &progress, &context.peer, token).await
-                }
+        let client = context.peer;
+        let tell = |message| {
+            let client = client.clone();
+            async move {
+                // A client that does not hear it has gone, and the call ends by that.
+                let _ = client.notify_progress(message).await;
             }
         };
+        let token = context.meta.get_progress_token();
         let answer = tokio::select! {
-            answer = answer => answer?,
+            answer = self.offer.answer_told(request, token, tell) => answer?,
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetExtensions, JsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
     JsonRpcRequest, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
@@ -35,7 +35,7 @@ use calls::Calls;
 use departure::Departure;
 use flow::{Flow, Number, Verdict};
 use lines::{Line, Lines};
-use message::{Parsed, invalid_request, kind, needs_no_session, opens, parse};
+use message::{Parsed, invalid_request, is_usual, kind, needs_no_session, opens, parse};
 use writer::Writer;
 use written::{refusal, written};
 
@@ -184,13 +184,14 @@ impl Stdio {
         number: Number,
         mut request: JsonRpcRequest<ClientRequest>,
     ) -> Option<JsonRpcRequest<ClientRequest>> {
-        // Progress is told by rmcp, and whatever else is unusual is its business too.
-        let is_usual = self.has_greeted && request.request.extensions().is_empty();
+        let is_usual = self.has_greeted && is_usual(&request.request);
+        let token = request.request.get_meta().get_progress_token();
         match (request.request, &self.writer) {
             (ClientRequest::CallToolRequest(call), Some(writer)) if is_usual => {
                 let (offer, flow) = (self.offer.clone(), self.flow.clone());
                 let queue = writer.queue.clone();
-                self.calls.begin(number, call.params, offer, flow, queue);
+                let call = (call.params, token);
+                self.calls.begin(number, call, offer, flow, queue);
                 None
             }
             (other, _) => {
@@ -203,9 +204,8 @@ impl Stdio {
 
     /// Answers a request that takes nothing but what was baked. rmcp would need several times as long.
     fn is_answered_at_once(&mut self, request: &mut JsonRpcRequest<ClientRequest>) -> bool {
-        // What is unusual about a request stands beside its parameters, and rmcp knows about it.
-        let is_usual = request.request.extensions().is_empty();
-        if !self.has_greeted || !is_usual || self.flow.is_in_use(&request.id) {
+        let is_usual = self.has_greeted && is_usual(&request.request);
+        if !is_usual || self.flow.is_in_use(&request.id) {
             return false;
         }
         let Some(result) = self.offer.answer_at_once(&mut request.request) else {
@@ -280,6 +280,7 @@ impl Stdio {
             bytes,
             tools,
             answers,
+            room: None,
         })
     }
 }

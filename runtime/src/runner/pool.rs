@@ -291,9 +291,10 @@ impl Keeper<'_> {
         let _ = (&self.line.orders).write(&[0]);
     }
 
-    /// Its command has ended and left nothing behind: it can have another one.
-    pub(super) fn release(self) {
+    /// Its command has ended and left nothing behind: it can have another one. Returns the call's place.
+    pub(super) fn release(self) -> OwnedSemaphorePermit {
         self.pool.idle.put(self.line);
+        self.place
     }
 }
 

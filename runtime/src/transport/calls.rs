@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, RequestId};
+use rmcp::model::{CallToolRequestParams, ProgressToken, RequestId};
 use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
@@ -24,25 +24,31 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Begins a call. Its answer goes to the queue.
+    /// Begins a call, which has a token if its progress is to be told. Its answer goes to the queue.
     pub(super) fn begin(
         &mut self,
         number: Number,
-        params: CallToolRequestParams,
+        (params, token): (CallToolRequestParams, Option<ProgressToken>),
         offer: Arc<Offer>,
         flow: Arc<Flow>,
         queue: Sender<Line>,
     ) {
         self.forget_finished();
         let task = self.tasks.spawn(async move {
-            let arguments = params.arguments.unwrap_or_default();
-            let answer = offer.answer(&params.name, arguments, None).await;
+            let tell = |message| {
+                let queue = queue.clone();
+                async move {
+                    let _ = queue.send(written::told(&message).into()).await;
+                }
+            };
+            let answer = offer.answer_told(params, token, tell).await;
             // Nothing if the client does not want it any more.
             if let Some(id) = flow.answer(number) {
                 let line = Line {
                     bytes: message(&id, &answer),
                     tools: None,
                     answers: Some(number),
+                    room: answer.ok().and_then(|answer| answer.room),
                 };
                 // Without a writer there is no client.
                 let _ = queue.send(line).await;
@@ -86,13 +92,22 @@ fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
         text: &'a str,
     }
     match answer {
-        Ok(Answer { text, is_error }) => {
+        Ok(Answer {
+            text,
+            is_error,
+            room,
+        }) => {
             let content = [Content {
                 r#type: "text",
                 text,
             }];
             let is_error = *is_error;
-            written::answer(id, &Outcome { content, is_error })
+            let outcome = Outcome { content, is_error };
+            if room.is_some() {
+                written::long_answer(id, &outcome)
+            } else {
+                written::answer(id, &outcome)
+            }
         }
         Err(error) => written::refusal(id, error),
     }

@@ -205,6 +205,12 @@ pub(super) fn kind(request: &ClientRequest) -> Kind {
     }
 }
 
+/// Whether a request is of a session that began with a handshake. Of others rmcp knows what they are to have.
+pub(super) fn is_usual(request: &ClientRequest) -> bool {
+    let meta = request.extensions().get::<RequestMetaObject>();
+    meta.is_none_or(|meta| meta.protocol_version().is_none())
+}
+
 /// Whether a request begins a session: a handshake, or a request that needs none.
 pub(super) fn opens(request: &ClientRequest) -> bool {
     match request {

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flow::{Flow, Number};
 use super::stdio::Output;
+use crate::answer::Room;
 use crate::server::Offer;
 
 /// How many lines wait to be written.
@@ -30,6 +31,8 @@ pub(super) struct Line {
     pub(super) tools: Option<Range<usize>>,
     /// The request that it answers.
     pub(super) answers: Option<Number>,
+    /// What it holds until it is written.
+    pub(super) room: Option<Room>,
 }
 
 impl From<Vec<u8>> for Line {
@@ -38,6 +41,7 @@ impl From<Vec<u8>> for Line {
             bytes,
             tools: None,
             answers: None,
+            room: None,
         }
     }
 }
@@ -102,6 +106,7 @@ async fn write(
             if let Some(number) = line.answers {
                 flow.finish(number);
             }
+            drop(line.room);
         }
         output.flush().await?;
     }

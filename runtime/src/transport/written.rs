@@ -1,11 +1,16 @@
 //! Message -> line. What this server never says is not here.
 
+use std::io;
+
 use rmcp::ErrorData;
 use rmcp::model::{
     ConstString, JsonRpcMessage, ProgressNotificationMethod, ProgressNotificationParam, RequestId,
     ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use serde::Serialize;
+
+/// Why JSON can be made of a message.
+const WRITABLE: &str = "keys are texts, and no number is infinite";
 
 /// Writes a message of rmcp's, if it is one that a client of this server is to have.
 pub(super) fn written(message: &ServerJsonRpcMessage) -> Option<Vec<u8>> {
@@ -34,19 +39,51 @@ fn result(id: &RequestId, result: &ServerResult) -> Vec<u8> {
     }
 }
 
+#[derive(Serialize)]
+struct Answer<'a, R> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    result: &'a R,
+}
+
 /// Writes the answer to a request.
 pub(super) fn answer(id: &RequestId, result: &impl Serialize) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Answer<'a, R> {
-        jsonrpc: &'static str,
-        id: &'a RequestId,
-        result: &'a R,
-    }
     line(&Answer {
         jsonrpc: "2.0",
         id,
         result,
     })
+}
+
+/// Writes an answer that is long, into no more memory than it needs with the end of its line.
+pub(super) fn long_answer(id: &RequestId, result: &impl Serialize) -> Vec<u8> {
+    let answer = Answer {
+        jsonrpc: "2.0",
+        id,
+        result,
+    };
+    let mut length = Length(0);
+    let mut line = Vec::new();
+    let written = serde_json::to_writer(&mut length, &answer).and_then(|()| {
+        line.reserve_exact(length.0 + 1);
+        serde_json::to_writer(&mut line, &answer)
+    });
+    written.expect(WRITABLE);
+    line
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes why there is no answer to a request.
@@ -64,7 +101,8 @@ pub(super) fn refusal(id: &impl Serialize, error: &ErrorData) -> Vec<u8> {
     })
 }
 
-fn told(params: &ProgressNotificationParam) -> Vec<u8> {
+/// Writes how a call goes on.
+pub(super) fn told(params: &ProgressNotificationParam) -> Vec<u8> {
     #[derive(Serialize)]
     struct Notification<'a> {
         jsonrpc: &'static str,
@@ -79,5 +117,5 @@ fn told(params: &ProgressNotificationParam) -> Vec<u8> {
 }
 
 fn line(message: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(message).expect("keys are texts, and no number is infinite")
+    serde_json::to_vec(message).expect(WRITABLE)
 }
