@@ -197,6 +197,39 @@ fn a_search_finds_the_shipped_tools() {
     }
 }
 
+#[test]
+fn what_people_say_finds_the_tool_among_the_first_five() {
+    let mut server = server();
+    for (query, tool) in [
+        ("list pods", "kubectl_get"),
+        ("rollback deployment", "kubectl_rollout_undo"),
+        ("take node out of service", "kubectl_drain"),
+        ("who wrote this line", "git_blame"),
+        ("save work in progress", "git_stash_push"),
+        ("show uncommitted changes", "git_status"),
+        ("git checkout -b", "git_switch_create"),
+        ("bring up compose stack", "docker_compose_up"),
+        ("list running containers", "docker_ps"),
+        ("grep recursively TODO", "search_directory"),
+        ("sha256 of file", "file_checksum"),
+        ("how many lines does this file have", "count_text"),
+        ("extract field from json", "jq_file"),
+        ("check whether a website is up", "curl_head"),
+        ("http request", "curl_get"),
+        (
+            "check my node dependencies for security problems",
+            "npm_audit",
+        ),
+        ("service failed to start", "journal_read"),
+        ("scheduled jobs", "systemctl_list_timers"),
+        ("available updates", "apt_list_upgradable"),
+        ("which crate pulls in openssl", "cargo_tree"),
+    ] {
+        let found = server.found(&json!({"query": query, "limit": 5}));
+        assert!(found.iter().any(|name| name == tool), "{query}: {found:?}");
+    }
+}
+
 // The policies that CLImax ships.
 
 /// A server with one of them, and a program of this name that shows its words in place of the real one.
