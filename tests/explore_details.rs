@@ -44,6 +44,11 @@ fn details_have_the_sections_that_are_asked_for() {
     }
     let all = ask(&mut server, DETAILS, &json!({"tool_id": " git_commit "}));
     assert_eq!(all["tool_id"], "git_commit");
+    let called = ask(&mut server, DETAILS, &json!({"tool_name": "git_commit"}));
+    assert_eq!(
+        called["tool_id"], "git_commit",
+        "as the other tools call it"
+    );
     assert_eq!(
         all["tool_details"]["when_to_use"],
         "Record changes to the repository. Needs 'message'."

@@ -43,7 +43,13 @@ struct Known<'k> {
     record: Record<'k>,
 }
 
-pub(super) fn answer(selection: &Selection, arguments: Map<String, Value>) -> Answered {
+pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -> Answered {
+    // What the other tools call it.
+    if !arguments.contains_key("tool_id")
+        && let Some(name) = arguments.remove("tool_name")
+    {
+        arguments.insert("tool_id".to_owned(), name);
+    }
     let is_list = arguments.get("tool_id").is_some_and(Value::is_array);
     let mut request = Request::new(arguments);
     let ids = request.names("tool_id");
