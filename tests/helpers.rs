@@ -89,28 +89,55 @@ fn a_helper_that_is_asked_to_end_while_it_is_idle_runs_the_next_command() {
 }
 
 #[test]
-fn what_a_helper_kept_ends_when_it_is_killed() {
+fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
     let mut server = Server::start(&mut fixtures!());
-    let daemon = "setsid sleep 1181 & sleep 0.1";
+    let daemon = "setsid sh -c 'while :; do (sleep 1181 &); sleep 0.05; done' & sleep 0.1";
     server.call("shell_run", &json!({"script": daemon}));
     let other = server.send("tools/call", &script("shell_run", "sleep 1182; :"));
     eventually("it runs", || processes(&["sleep", "1182"]) == 1);
-    let text = "sleep 1183 & (setsid sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
+    eventually("the daemon works", || processes(&["sleep", "1181"]) > 3);
+    let before = pids(&["sleep", "1181"]);
+    let text = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
     let answer = server.call("shell_run", &json!({"script": text}));
     assert!(
         answer.text.contains("the process that runs it has ended"),
         "{answer:?}"
     );
     eventually("nothing is left", || processes(&["sleep", "1183"]) == 0);
-    // Neither what another helper keeps nor a daemon goes with it.
-    assert_eq!(processes(&["sleep", "1182"]), 1);
+    assert_eq!(processes(&["sleep", "1182"]), 1, "another helper keeps it");
+    let after = pids(&["sleep", "1181"]);
+    assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    let daemon = pids(&["sleep", "1181"]);
-    assert_eq!(daemon.len(), 1);
-    kill("KILL", daemon[0]);
-    eventually("no zombie is left of it", || {
-        !descendants(server.id()).contains_key(&daemon[0])
+    // The daemon, and then what it started; no zombie is left of them.
+    let parents = pids(&["sh", "-c", "while :; do (sleep 1181 &); sleep 0.05; done"]);
+    assert_eq!(parents.len(), 1);
+    for process in parents.into_iter().chain(pids(&["sleep", "1181"])) {
+        kill("KILL", process);
+    }
+    for process in pids(&["sleep", "1181"]) {
+        kill("KILL", process);
+    }
+    eventually("they are gone", || {
+        let left = descendants(server.id());
+        after.iter().all(|process| !left.contains_key(process))
     });
+}
+
+#[test]
+fn a_long_call_that_is_taken_back_disturbs_nobody_and_one_that_is_not_taken_times_out() {
+    let mut server = Server::start(&mut fixtures!());
+    let helper = server.call("shell_run", &json!({"script": "echo $PPID"}));
+    let helper: u32 = helper.text.parse().expect("a number");
+    // More than a socket holds, to a helper that does not read.
+    kill("STOP", helper);
+    let long = format!(": {}", "x".repeat(100_000)) + &"\n: xxxxxxxx".repeat(200_000);
+    let answer = server.call("shell_brief", &json!({"script": long}));
+    assert!(answer.text.contains("Command timed out"), "{answer:?}");
+    eventually("the helper goes on and leaves", || is_gone(helper));
+    let id = server.send("tools/call", &script("shell_run", &long));
+    server.notify("notifications/cancelled", &json!({"requestId": id}));
+    let answer = server.call("shell_run", &json!({"script": "echo on"}));
+    assert_eq!(answer.text, "on");
 }
 
 #[test]

@@ -128,37 +128,53 @@ fn calls_that_wait_run_in_the_order_in_which_they_came() {
 
 #[test]
 fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
-    let mut command = fixtures!("--max-concurrent", "8");
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    // Each answer has six times as many bytes as the command wrote.
-    let done = Folder::new();
-    let script = format!("head -c 2000000 /dev/zero; mktemp -p {}", done.text());
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let mut send = |id: u64, method: &str, params: Value| {
-        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(stdin, "{line}").expect("it reads");
-    };
-    send(0, "initialize", initialize("2025-11-25"));
-    for id in 1..=64 {
-        send(
-            id,
-            "tools/call",
-            call("shell_run", &json!({"script": script})),
+    let stateless = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for (end, meta) in [
+        ("", json!({})),
+        ("", json!({"progressToken": 1})),
+        ("", stateless),
+        ("sleep 1185 &", json!({})),
+    ] {
+        let mut command = fixtures!("--max-concurrent", "8");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let mut send = |id: u64, method: &str, params: Value| {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            writeln!(stdin, "{line}").expect("it reads");
+        };
+        if !meta.to_string().contains("2026") {
+            send(0, "initialize", initialize("2025-11-25"));
+            thread::sleep(Duration::from_millis(100));
+        }
+        // Each answer has six times as many bytes as the command wrote.
+        let done = Folder::new();
+        let script = format!(
+            "head -c 2000000 /dev/zero; mktemp -p {}; {end}",
+            done.text()
         );
+        for id in 1..=64 {
+            let mut params = call("shell_run", &json!({"script": script}));
+            params["_meta"] = meta.clone();
+            send(id, "tools/call", params);
+        }
+        let count = || fs::read_dir(done.path()).expect("a folder").count();
+        eventually("as many have run as may", || count() >= 8);
+        thread::sleep(Duration::from_secs(1));
+        // Those whose answers were handed over, and those that wait for it.
+        assert!(count() < 24, "{} commands ran: {end} {meta}", count());
+        let kilobytes = status(child.id(), "VmHWM");
+        assert!(kilobytes < 80_000, "{kilobytes} kB: {end} {meta}");
+        drop(stdin);
+        assert!(child.wait().expect("it ends").success());
     }
-    let count = || fs::read_dir(done.path()).expect("a folder").count();
-    eventually("as many have run as may", || count() >= 8);
-    thread::sleep(Duration::from_secs(1));
-    // Those whose answers were handed over, and those that wait for it.
-    assert!(count() < 24, "{} commands ran", count());
-    let kilobytes = status(child.id(), "VmHWM");
-    assert!(kilobytes < 80_000, "{kilobytes} kB");
-    drop(stdin);
-    assert!(child.wait().expect("it ends").success());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::arguments::Refusal;
 use crate::captured::Captured;
-use crate::runner::{End, Outcome};
+use crate::runner::{End, Outcome, Place};
 
 /// The text of a call's result, and whether it is an error.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Answer {
 /// that does not read has neither more commands run nor more memory filled.
 #[derive(Debug)]
 pub(crate) struct Room {
-    pub(crate) _place: Option<OwnedSemaphorePermit>,
+    pub(crate) _place: Option<Place>,
     pub(crate) _words: OwnedSemaphorePermit,
 }
 

@@ -17,12 +17,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::captured::Captured;
@@ -77,8 +78,19 @@ pub(crate) struct Outcome {
     pub(crate) stderr: Captured,
     /// How it ended.
     pub(crate) end: End,
-    /// Its place among those that run, if nothing is left of it.
-    pub(crate) place: Option<OwnedSemaphorePermit>,
+    /// Its place among those that run, if it had one.
+    pub(crate) place: Option<Place>,
+}
+
+/// The place of a command that has ended. It is free when this is dropped and nothing of the command is left.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Nothing is left.
+    Clean { _place: OwnedSemaphorePermit },
+    /// Something is ended meanwhile.
+    Unclean {
+        _place: JoinHandle<OwnedSemaphorePermit>,
+    },
 }
 
 impl Outcome {
@@ -158,19 +170,27 @@ async fn attempt(
     let mut files = vec![stdout_end.as_fd(), stderr_end.as_fd()];
     files.extend(stdin_end.as_ref().map(AsFd::as_fd));
     files.extend(invocation.opened);
-    keeper.order(&order.encode()?, &files).await?;
+    let order = order.encode()?;
+    let start = Instant::now();
     let mut running = Running {
         keeper: Some(keeper),
         stdout: Stream::new(stdout, invocation.max_output),
         stderr: Stream::new(stderr, invocation.max_output / STDERR_SHARE),
     };
+    // A long order takes time, and a keeper may not take it at all.
+    let ordered = timeout(invocation.timeout, running.order(&order, &files)).await;
     // The other ends are the command's alone.
     drop(files);
     drop((stdout_end, stderr_end, stdin_end));
     keepers.make_spare_outputs();
 
     let mut report = None;
-    let mut left = invocation.timeout;
+    let mut left = invocation.timeout.saturating_sub(start.elapsed());
+    if let Ok(ordered) = ordered {
+        ordered?;
+    } else {
+        left = Duration::ZERO;
+    }
     // What a command is to read has to be written meanwhile.
     if stdin.is_none() {
         let at_once = AT_ONCE.min(left);
@@ -182,7 +202,7 @@ async fn attempt(
         let finish = running.finish(feed, invocation.progress);
         report = timeout(left, finish).await.ok();
     }
-    let mut place = None;
+    let place;
     let end = if let Some(report) = report {
         match report? {
             Report::Failed(error) => return Err(io::Error::from_raw_os_error(error)),
@@ -193,7 +213,7 @@ async fn attempt(
             }
         }
     } else {
-        running.stop().await;
+        place = running.stop().await;
         End::TimedOut(invocation.timeout)
     };
     Ok(Outcome {
@@ -213,6 +233,14 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
+    /// Has the command started.
+    async fn order(&self, order: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        match &self.keeper {
+            Some(keeper) => keeper.order(order, files).await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
     /// Waits for the command's end.
     async fn report(&self) -> io::Result<Report> {
         match &self.keeper {
@@ -261,26 +289,35 @@ impl Running<'_> {
         }
     }
 
-    /// The command has ended by itself. Its place is free unless there is something to clean up.
-    fn release(&mut self, is_clean: bool) -> Option<OwnedSemaphorePermit> {
+    /// The command has ended by itself.
+    fn release(&mut self, is_clean: bool) -> Option<Place> {
         let keeper = self.keeper.take()?;
-        if is_clean {
-            return Some(keeper.release());
-        }
-        tokio::spawn(keeper.stop());
-        None
+        Some(if is_clean {
+            Place::Clean {
+                _place: keeper.release(),
+            }
+        } else {
+            Place::Unclean {
+                _place: tokio::spawn(keeper.stop()),
+            }
+        })
     }
 
     /// Ends the command and waits for its last words.
-    async fn stop(&mut self) {
-        if let Some(keeper) = self.keeper.take() {
-            // A task of its own, because it is to go on when nobody waits for it any more.
-            let stop = tokio::spawn(keeper.stop());
-            let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
-            let last_words =
-                async { tokio::join!(stop, stdout.read_to_end(None), stderr.read_to_end(None)) };
-            let _ = timeout(LAST_WORDS, last_words).await;
-        }
+    async fn stop(&mut self) -> Option<Place> {
+        let keeper = self.keeper.take()?;
+        // A task of its own, because it is to go on when nobody waits for it any more.
+        let mut stop = tokio::spawn(keeper.stop());
+        let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
+        let last_words = async {
+            let words = async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
+            tokio::join!(&mut stop, words).0
+        };
+        let ended = timeout(LAST_WORDS, last_words).await;
+        Some(match ended {
+            Ok(Ok(place)) => Place::Clean { _place: place },
+            _ => Place::Unclean { _place: stop },
+        })
     }
 }
 
@@ -299,8 +336,8 @@ impl Drop for Running<'_> {
                     async { tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None)) };
                 tokio::pin!(stop);
                 tokio::select! {
-                    () = &mut stop => {}
-                    _ = output => stop.await,
+                    _ = &mut stop => {}
+                    _ = output => drop(stop.await),
                 }
             });
         }

@@ -1,23 +1,25 @@
 //! The MCP server: answers requests, and hands calls on.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use climax_core::pieces::unquoted;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
     Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ServerCapabilities, ServerConfig,
+    ProgressToken, RequestId, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Room};
 use crate::call::{Limits, call};
 use crate::catalog::Risk;
 use crate::explore;
 use crate::list::counted;
+use crate::lock::lock;
 use crate::meta_tools;
 use crate::progress::{Progress, reported};
 use crate::search::search;
@@ -43,6 +45,8 @@ pub(crate) struct Offer {
     tools_json: OnceLock<String>,
     usage: Usage,
     cache: explore::Cache,
+    /// What long answers of rmcp's hold until they are written, by the number of the request.
+    rooms: Mutex<HashMap<i64, Room>>,
 }
 
 impl Offer {
@@ -54,7 +58,18 @@ impl Offer {
             tools_json: OnceLock::new(),
             usage: Usage::default(),
             cache: explore::Cache::default(),
+            rooms: Mutex::default(),
         }
+    }
+
+    /// What the answer to a request that rmcp has holds until it is written.
+    pub(crate) fn take_room(&self, number: i64) -> Option<Room> {
+        lock(&self.rooms).remove(&number)
+    }
+
+    /// Forgets what answers hold that nobody is to have any more.
+    pub(crate) fn keep_rooms(&self, is_wanted: impl Fn(i64) -> bool) {
+        lock(&self.rooms).retain(|&number, _| is_wanted(number));
     }
 
     /// Waits until nothing of any call is left.
@@ -293,6 +308,9 @@ impl ServerHandler for Server {
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };
+        if let (Some(room), RequestId::Number(number)) = (answer.room, context.id) {
+            lock(&self.offer.rooms).insert(number, room);
+        }
         let blocks = vec![ContentBlock::text(answer.text)];
         let result = if answer.is_error {
             CallToolResult::error(blocks)

@@ -71,15 +71,19 @@ fn descendants_by_parent() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
-/// Each thread has its own.
+/// Each thread has its own. Fails if none of them tells.
 fn children_of(process: Pid) -> io::Result<Vec<Pid>> {
     let mut children = Vec::new();
+    let mut outcome = Err(io::ErrorKind::NotFound.into());
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        let line = fs::read_to_string(thread?.path().join("children"))?;
-        let numbers = line.split_ascii_whitespace();
-        children.extend(numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)));
+        // It may be gone by now.
+        if let Ok(line) = fs::read_to_string(thread?.path().join("children")) {
+            let numbers = line.split_ascii_whitespace();
+            children.extend(numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)));
+            outcome = Ok(());
+        }
     }
-    Ok(children)
+    outcome.map(|()| children)
 }
 
 /// By a look at all processes that there are.

@@ -73,7 +73,11 @@ impl Line {
         let files = [self.leash.as_fd(), self.orders.as_fd()];
         match wait_for_any(files, None)? {
             [true, _] => Ok(None),
-            _ => Order::receive(&self.orders),
+            _ => match Order::receive(&self.orders) {
+                // The call was taken back before it was there as a whole.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+                other => other,
+            },
         }
     }
 

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process, setrlimit, setsid, waitpid,
+    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, getsid, kill_process, setrlimit, setsid,
+    waitpid,
 };
 
 use super::fork::fork;
@@ -96,7 +97,7 @@ fn nurse() -> io::Result<()> {
         let is_asked = is_open && is_ready.next() == Some(true);
         let has_ended: Vec<bool> = is_ready.collect();
         drop(files);
-        watch(&mut wards, &has_ended, &mut daemons);
+        daemons = watch(&mut wards, &has_ended);
         if !is_open {
             go_on(&wards);
         }
@@ -133,39 +134,36 @@ fn nurse() -> io::Result<()> {
     Ok(())
 }
 
-/// Forgets the keepers that have ended. What they leave comes here: daemons where a keeper went in order,
-/// and where it was killed, all that it kept.
-fn watch(wards: &mut Vec<Ward>, has_ended: &[bool], daemons: &mut Vec<Pid>) {
-    let mut is_in_order = true;
+/// Forgets the keepers that have ended. What they leave comes here, and is returned if it may stay: a keeper
+/// that goes in order leaves only what made a session of its own. Of one that was killed there may be more,
+/// which is killed too.
+fn watch(wards: &mut Vec<Ward>, has_ended: &[bool]) -> Vec<Pid> {
     let mut has_ended = has_ended.iter();
     wards.retain(|ward| {
         let keep = has_ended.next() != Some(&true);
         if !keep {
-            let status = waitpid(Some(ward.process), WaitOptions::empty());
-            is_in_order &=
-                matches!(status, Ok(Some((_, status))) if status.exit_status() == Some(0));
+            let _ = waitpid(Some(ward.process), WaitOptions::empty());
         }
         keep
     });
-    if !is_in_order {
-        let start = Instant::now();
-        while start.elapsed() < GIVE_UP {
-            let mut orphans = adopted(wards);
-            orphans.retain(|orphan| !daemons.contains(orphan));
-            if orphans.is_empty() {
-                break;
-            }
-            for &orphan in &orphans {
-                let _ = kill_process(orphan, Signal::KILL);
-            }
+    let session = getsid(None);
+    let start = Instant::now();
+    loop {
+        let mut adopted = adopted(wards);
+        let is_left = |&process: &Pid| getsid(Some(process)) == session;
+        let left: Vec<Pid> = adopted.iter().copied().filter(is_left).collect();
+        for &process in &left {
+            let _ = kill_process(process, Signal::KILL);
+        }
+        if !left.is_empty() {
             thread::sleep(A_MOMENT);
-            for orphan in orphans {
-                let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
-            }
+        }
+        // Those that have ended are waited for.
+        adopted.retain(|&process| matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(None)));
+        if left.is_empty() || start.elapsed() >= GIVE_UP {
+            return adopted;
         }
     }
-    *daemons = adopted(wards);
-    daemons.retain(|&daemon| matches!(waitpid(Some(daemon), WaitOptions::NOHANG), Ok(None)));
 }
 
 /// The processes that have become this one's children by losing their parent.

@@ -267,21 +267,21 @@ impl Keeper<'_> {
         report.ok_or_else(|| io::Error::other("the process that runs it has ended"))
     }
 
-    /// Has it end all that it runs. Returns when that is done, or hopeless. The call's place is
-    /// free then.
-    pub(super) fn stop(self) -> impl Future<Output = ()> + Send + 'static {
+    /// Has it end all that it runs. Returns the call's place when that is done, or hopeless.
+    pub(super) fn stop(self) -> impl Future<Output = OwnedSemaphorePermit> + Send + 'static {
         let Self { pool, line, place } = self;
         let nursery = lock(&pool.nursery);
         let nursery = nursery.as_ref().map(|nursery| nursery.socket.clone());
         async move {
-            drop(line.leash);
+            // It may be in the middle of an order.
+            drop((line.leash, line.orders));
             let mut end = pin!(async { while next_report(&line.reports).await.is_some() {} });
             if timeout(SLOW, &mut end).await.is_err() {
                 // It may have been stopped.
                 let _ = nursery.map(|socket| socket.try_write(&[0]));
                 let _ = timeout(PATIENCE, end).await;
             }
-            drop(place);
+            place
         }
     }
 

@@ -104,7 +104,7 @@ fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
             let is_error = *is_error;
             let outcome = Outcome { content, is_error };
             if room.is_some() {
-                written::long_answer(id, &outcome)
+                written::long_answer(id, &outcome, text)
             } else {
                 written::answer(id, &outcome)
             }
