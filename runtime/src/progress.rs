@@ -2,7 +2,7 @@
 //! is told.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Mutex;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -55,13 +55,19 @@ impl Progress {
     }
 }
 
+/// How a client is told.
+pub(crate) type Tell<'a> = dyn Fn(ProgressNotificationParam) -> Told<'a> + Sync + 'a;
+
+/// Done when it is told.
+pub(crate) type Told<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 /// Waits for something, and tells how it goes on: when it has begun, then every second. What is refused never
 /// begins. The last message is out before this returns, because none may follow an answer.
-pub(crate) async fn reported<T, Told: Future<Output = ()>>(
+pub(crate) async fn reported<T>(
     work: impl Future<Output = T>,
     progress: &Progress,
     token: ProgressToken,
-    tell: impl Fn(ProgressNotificationParam) -> Told,
+    tell: &Tell<'_>,
 ) -> T {
     let start = Instant::now();
     let mut work = pin!(work);
@@ -73,7 +79,7 @@ pub(crate) async fn reported<T, Told: Future<Output = ()>>(
     loop {
         #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
         let message = ProgressNotificationParam::new(token.clone(), seconds as f64);
-        let mut told = pin!(tell(message.with_message(text)));
+        let mut told = tell(message.with_message(text));
         // It goes on also when the client does not listen.
         tokio::select! {
             result = &mut work => {

@@ -1,14 +1,13 @@
 //! The MCP server: answers requests, and hands calls on.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use climax_core::pieces::unquoted;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, RequestId, ServerCapabilities, ServerConfig,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressToken, RequestId,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -21,7 +20,7 @@ use crate::explore;
 use crate::list::counted;
 use crate::lock::lock;
 use crate::meta_tools;
-use crate::progress::{Progress, reported};
+use crate::progress::{Progress, Tell, Told, reported};
 use crate::search::search;
 use crate::selection::Selection;
 use crate::usage::Usage;
@@ -46,7 +45,7 @@ pub(crate) struct Offer {
     usage: Usage,
     cache: explore::Cache,
     /// What long answers of rmcp's hold until they are written, by the number of the request.
-    rooms: Mutex<HashMap<i64, Room>>,
+    rooms: Mutex<Vec<(i64, Room)>>,
 }
 
 impl Offer {
@@ -64,12 +63,14 @@ impl Offer {
 
     /// What the answer to a request that rmcp has holds until it is written.
     pub(crate) fn take_room(&self, number: i64) -> Option<Room> {
-        lock(&self.rooms).remove(&number)
+        let mut rooms = lock(&self.rooms);
+        let at = rooms.iter().position(|(of, _)| *of == number)?;
+        Some(rooms.swap_remove(at).1)
     }
 
     /// Forgets what answers hold that nobody is to have any more.
     pub(crate) fn keep_rooms(&self, is_wanted: impl Fn(i64) -> bool) {
-        lock(&self.rooms).retain(|&number, _| is_wanted(number));
+        lock(&self.rooms).retain(|(number, _)| is_wanted(*number));
     }
 
     /// Waits until nothing of any call is left.
@@ -125,11 +126,11 @@ impl Offer {
     }
 
     /// Carries out a call of a registered tool, and tells how it goes on if there is a token for that.
-    pub(crate) async fn answer_told<Told: Future<Output = ()>>(
+    pub(crate) async fn answer_told(
         &self,
         call: CallToolRequestParams,
         token: Option<ProgressToken>,
-        tell: impl Fn(ProgressNotificationParam) -> Told,
+        tell: &Tell<'_>,
     ) -> Result<Answer, ErrorData> {
         let arguments = call.arguments.unwrap_or_default();
         match token.filter(|_| self.lookup(&call.name).is_none()) {
@@ -295,21 +296,20 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let client = context.peer;
-        let tell = |message| {
-            let client = client.clone();
-            async move {
+        let tell = |message| -> Told<'_> {
+            Box::pin(async {
                 // A client that does not hear it has gone, and the call ends by that.
                 let _ = client.notify_progress(message).await;
-            }
+            })
         };
         let token = context.meta.get_progress_token();
         let answer = tokio::select! {
-            answer = self.offer.answer_told(request, token, tell) => answer?,
+            answer = self.offer.answer_told(request, token, &tell) => answer?,
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };
         if let (Some(room), RequestId::Number(number)) = (answer.room, context.id) {
-            lock(&self.offer.rooms).insert(number, room);
+            lock(&self.offer.rooms).push((number, room));
         }
         let blocks = vec![ContentBlock::text(answer.text)];
         let result = if answer.is_error {

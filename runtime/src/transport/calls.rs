@@ -14,6 +14,7 @@ use super::flow::{Flow, Number};
 use super::writer::Line;
 use super::written;
 use crate::answer::Answer;
+use crate::progress::Told;
 use crate::server::Offer;
 
 /// The calls that are under way.
@@ -35,13 +36,13 @@ impl Calls {
     ) {
         self.forget_finished();
         let task = self.tasks.spawn(async move {
-            let tell = |message| {
-                let queue = queue.clone();
-                async move {
+            let tell = |message| -> Told<'_> {
+                Box::pin(async {
+                    let message = message;
                     let _ = queue.send(written::told(&message).into()).await;
-                }
+                })
             };
-            let answer = offer.answer_told(params, token, tell).await;
+            let answer = offer.answer_told(params, token, &tell).await;
             // Nothing if the client does not want it any more.
             if let Some(id) = flow.answer(number) {
                 let line = Line {
