@@ -40,8 +40,8 @@ const SOON: Timespec = Timespec {
 /// How long processes take to die.
 const A_MOMENT: Duration = Duration::from_millis(2);
 
-/// When to give up on those that cannot.
-const GIVE_UP: Duration = Duration::from_secs(1);
+/// When to leave those that cannot for the next look.
+const GIVE_UP: Duration = Duration::from_millis(100);
 
 /// Whether this process was started as a nursery.
 pub(crate) fn is_asked_for() -> bool {
