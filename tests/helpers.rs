@@ -108,19 +108,19 @@ fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
     let after = pids(&["sleep", "1181"]);
     assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    // The daemon, and then what it started; no zombie is left of them.
-    let parents = pids(&["sh", "-c", "while :; do (sleep 1181 &); sleep 0.05; done"]);
-    assert_eq!(parents.len(), 1);
-    for process in parents.into_iter().chain(pids(&["sleep", "1181"])) {
-        kill("KILL", process);
-    }
-    for process in pids(&["sleep", "1181"]) {
-        kill("KILL", process);
-    }
-    eventually("they are gone", || {
-        let left = descendants(server.id());
-        after.iter().all(|process| !left.contains_key(process))
-    });
+    let daemons = pids(&["sh", "-c", "while :; do (sleep 1181 &); sleep 0.05; done"]);
+    assert_eq!(daemons.len(), 1);
+    kill("KILL", daemons[0]);
+    eventually(
+        "its workers are gone, and no zombie is left of them",
+        || {
+            for process in pids(&["sleep", "1181"]) {
+                run(Command::new("kill").args(["-KILL", &process.to_string()]));
+            }
+            let left = descendants(server.id());
+            after.iter().all(|process| !left.contains_key(process))
+        },
+    );
 }
 
 #[test]

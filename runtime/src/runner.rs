@@ -186,11 +186,8 @@ async fn attempt(
 
     let mut report = None;
     let mut left = invocation.timeout.saturating_sub(start.elapsed());
-    if let Ok(ordered) = ordered {
-        ordered?;
-    } else {
-        left = Duration::ZERO;
-    }
+    // If it took too long, there is no time left.
+    ordered.unwrap_or(Ok(()))?;
     // What a command is to read has to be written meanwhile.
     if stdin.is_none() {
         let at_once = AT_ONCE.min(left);
