@@ -13,16 +13,19 @@ const STEPS: [(&str, &str); 10] = [
     ),
     ("codegen/src/model.rs", "Flag(String),"),
     ("codegen/src/check/arguments.rs", "fn place("),
-    ("input/src/code.rs", "Code::PositionalFlag,"),
+    ("crates/input/src/code.rs", "Code::PositionalFlag,"),
     ("codegen/src/emit.rs", "quote!(argv.flag(#flag, #value);)"),
-    ("runtime/src/argv.rs", "pub fn flag("),
+    ("crates/runtime/src/call/argv.rs", "pub fn flag("),
     ("codegen/tests/golden/every_kind.yaml", "flag: -m"),
     (
         "tests/arguments.rs",
         "fn a_flags_value_like_an_option_is_joined_to_it(",
     ),
     ("README.md", "| `flag` |"),
-    ("runtime/src/generated.rs", "pub use crate::argv::Argv;"),
+    (
+        "crates/runtime/src/generated.rs",
+        "pub use crate::call::argv::Argv;",
+    ),
 ];
 
 fn root() -> &'static Path {

@@ -15,11 +15,11 @@ fn every_test_that_a_page_names_exists() {
     for part in [
         ".",
         "../src",
-        "../runtime/src",
-        "../core/src",
-        "../input/src",
-        "../policy/src",
-        "../discovery/src",
+        "../crates/runtime/src",
+        "../crates/core/src",
+        "../crates/input/src",
+        "../crates/policy/src",
+        "../crates/discovery/src",
         "../codegen/src",
         "../codegen/tests",
     ] {

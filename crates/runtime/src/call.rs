@@ -1,0 +1,251 @@
+//! Carries out a call of a tool: JSON to typed arguments, these to a command line, this to an
+//! answer. Both modes of the server come through here.
+
+pub(crate) mod answer;
+pub(crate) mod arguments;
+pub(crate) mod argv;
+pub(crate) mod expand;
+pub(crate) mod guard;
+
+use std::borrow::Cow;
+use std::mem;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bumpalo::Bump;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+
+use crate::call::answer::{Answer, Room, answer};
+use crate::call::arguments::{Reader, Refusal};
+use crate::call::argv::Argv;
+use crate::call::expand::expand;
+use crate::call::guard::{Container, Guard};
+use crate::catalog::Tool;
+use crate::catalog::selection::Selection;
+use crate::runner::{Invocation, Keepers, Outcome, run};
+use crate::service::progress::Progress;
+
+/// What a command writes beyond this makes a long answer.
+const LONG: usize = 64 * 1024;
+
+/// How many of these are made at the same time.
+pub(crate) const LONG_ANSWERS: usize = 4;
+
+/// What all calls of a server share.
+pub(crate) struct Limits {
+    /// How many commands run at the same time; further calls wait in order.
+    pub(crate) places: Arc<Semaphore>,
+    /// The processes that run them.
+    pub(crate) keepers: Keepers,
+    /// How many bytes of a command's output are kept.
+    pub(crate) max_output: usize,
+    /// How many long answers are made and written at the same time. Each takes several times the memory of what
+    /// the command wrote, and nothing else happens while it is put into words.
+    pub(crate) words: Arc<Semaphore>,
+    /// What policies say about where and with what they run.
+    pub(crate) guard: Arc<Guard>,
+}
+
+impl Limits {
+    /// Waits until a long answer can be made.
+    async fn room(&self, outcome: &mut Outcome) -> Option<Room> {
+        if outcome.stdout.length() + outcome.stderr.length() < LONG {
+            return None;
+        }
+        Some(Room {
+            _words: self.words.clone().acquire_owned().await.ok()?,
+            _place: outcome.place.take(),
+        })
+    }
+}
+
+/// Calls the tool that has the given number.
+pub(crate) async fn call(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+    limits: &Limits,
+    progress: Option<&Progress>,
+) -> Answer {
+    let name = selection.text(tool.name);
+    let guard = &limits.guard;
+    let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
+        return Answer::error(format!("Unknown tool: {name}"));
+    };
+    let base = expand(selection.text(cli.command));
+    if base.trim().is_empty() {
+        let reason = "The base command is empty: check the variables in it";
+        return answer(Outcome::not_started(reason.to_owned()));
+    }
+    // Holds what coercion makes; the command line borrows from it.
+    let arena = Bump::new();
+    let argv = Argv::begin(&base, selection.text(tool.command));
+    let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
+        Ok(argv) => argv,
+        Err(refusal) => return refused(name, &refusal),
+    };
+    let working_dir = expand(selection.text(cli.working_dir));
+    let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+    let mut directory = argv.directory.or(working_dir);
+    let env = pairs(selection.text(cli.env));
+    let container = guard.container.as_ref().map(Container::next);
+    if let Some(container) = &container {
+        let words = container.words(argv.stdin.is_some(), &env, argv.directory);
+        argv.words.splice(0..0, words);
+        directory = None;
+    }
+    // Who waits here can still be cancelled.
+    let Ok(place) = limits.places.clone().acquire_owned().await else {
+        return Answer::error("The server is stopping".to_owned());
+    };
+    // Not before, because it is an open file.
+    let opened = match guard.directory(argv.directory) {
+        Ok(opened) => opened,
+        Err(refusal) => return refused(name, &refusal),
+    };
+    if let Some(progress) = progress {
+        progress.started();
+    }
+    tracing::info!(tool = name, "running {}", brief(&argv.words));
+    let started = Instant::now();
+    let invocation = Invocation {
+        words: &argv.words,
+        env,
+        directory,
+        opened: opened.as_ref().map(AsFd::as_fd),
+        stdin: argv.stdin,
+        undo: container
+            .as_ref()
+            .map_or(Vec::new(), |container| container.removal().into()),
+        timeout: Duration::from_millis(tool.timeout_ms),
+        max_output: limits.max_output,
+        progress,
+    };
+    let mut outcome = run(invocation, &limits.keepers, place).await;
+    let seconds = started.elapsed().as_secs_f64();
+    if outcome.end.is_success() {
+        tracing::info!(tool = name, "done after {seconds:.3} s");
+    } else {
+        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
+    }
+    let room = limits.room(&mut outcome).await;
+    Answer {
+        room,
+        ..answer(outcome)
+    }
+}
+
+fn refused(tool: &str, refusal: &Refusal) -> Answer {
+    let answer = Answer::refusal(refusal);
+    tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
+    answer
+}
+
+/// The whole command line, or everything that is wrong with the arguments.
+fn fill<'a>(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    arguments: &'a Map<String, Value>,
+    arena: &'a Bump,
+    mut argv: Argv<'a>,
+) -> Result<Argv<'a>, Refusal> {
+    let allowed = selection.allowed(number);
+    argv.dashed = allowed.dashed();
+    let mut reader = Reader::new(arguments, arena, allowed);
+    selection.call(number, tool, &mut reader, &mut argv);
+    reader.finish(mem::take(&mut argv.errors))?;
+    Ok(argv)
+}
+
+/// What a call becomes, for somebody who wants to see it: the command line as one would type it, what it
+/// reads, and where it runs. Variables stay as they are written.
+pub(crate) struct Shown {
+    pub(crate) command_line: String,
+    pub(crate) stdin: Option<String>,
+    pub(crate) directory: Option<String>,
+}
+
+/// Shows what a call becomes, or nothing if it would be refused.
+pub(crate) fn shown(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+) -> Option<Shown> {
+    let cli = selection.catalog.clis.get(tool.cli as usize)?;
+    let arena = Bump::new();
+    let base = selection.text(cli.command);
+    let argv = Argv::begin_shown(base, selection.text(tool.command));
+    // These have variables that are not expanded here.
+    let own = base.split_whitespace().count();
+    let argv = fill(selection, number, tool, arguments, &arena, argv).ok()?;
+    let words = argv.words.iter().enumerate();
+    let words = words.map(|(at, word)| if at < own { word.clone() } else { typed(word) });
+    Some(Shown {
+        command_line: words.collect::<Vec<_>>().join(" "),
+        stdin: argv.stdin.map(str::to_owned),
+        directory: argv.directory.map(str::to_owned),
+    })
+}
+
+/// A word as one would type it into a shell.
+fn typed(word: &str) -> Cow<'_, str> {
+    let is_plain = |it: char| it.is_alphanumeric() || "_@%+=:,./-".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
+/// A command line for the log, where a long argument is of no use.
+fn brief(words: &[Cow<'_, str>]) -> String {
+    const LONG: usize = 120;
+    let shown = words
+        .iter()
+        .map(|word| match word.char_indices().nth(LONG) {
+            None => format!("{word:?}"),
+            Some((end, _)) => format!("{:?}… ({} bytes)", &word[..end], word.len()),
+        });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// The variables of a config.
+fn pairs(env: &str) -> Vec<&str> {
+    env.split_terminator('\0').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_shortens_long_arguments() {
+        let words = ["git".into(), "ä".repeat(1000).into()];
+        let shown = brief(&words);
+        assert!(shown.starts_with("\"git\" \"ää"), "{shown}");
+        assert!(shown.ends_with("… (2000 bytes)"), "{shown}");
+        assert!(shown.chars().count() < 200, "{shown}");
+    }
+
+    #[test]
+    fn a_word_is_typed_with_quotes_where_it_needs_them() {
+        for (word, expected) in [
+            ("a-b/c.txt", "a-b/c.txt"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+        ] {
+            assert_eq!(typed(word), expected);
+        }
+    }
+
+    #[test]
+    fn variables_of_a_config_may_hold_any_sign() {
+        assert_eq!(pairs("A=1\0B=x=y z"), ["A=1", "B=x=y z"]);
+        assert_eq!(pairs("").len(), 0);
+    }
+}

@@ -1,0 +1,470 @@
+//! Turns a call's JSON into typed values, and collects what is wrong with it.
+
+use bumpalo::Bump;
+use climax_core::scalar;
+use climax_core::scalar::Number;
+use climax_policy::limit::{self, Bounds};
+use serde_json::{Map, Value};
+
+use crate::call::argv::{IntoWord, Word};
+use crate::catalog::Limit;
+
+/// Reads the arguments of one call. It never stops at an error: what it returns then is a
+/// placeholder, and the error is kept.
+pub struct Reader<'a> {
+    arguments: &'a Map<String, Value>,
+    /// Holds the strings that coercion makes.
+    arena: &'a Bump,
+    allowed: Allowed<'a>,
+    missing: Vec<String>,
+    invalid: Vec<String>,
+    not_allowed: Vec<String>,
+}
+
+/// What policies allow as arguments of a tool.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Allowed<'a> {
+    /// The limits, if there are some.
+    pub(crate) limits: &'a [Limit],
+    /// The catalog's text and automata, which they refer to.
+    pub(crate) text: &'a str,
+    pub(crate) automata: &'static [u8],
+}
+
+impl<'a> Allowed<'a> {
+    /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
+    /// says so.
+    pub(crate) fn dashed(self) -> Vec<&'a str> {
+        let name = |limit: &Limit| limit.argument.of(self.text);
+        let is_meant = |limit: &&Limit| {
+            let mut limits = self
+                .limits
+                .iter()
+                .filter(|other| name(other) == name(limit));
+            limits.all(|limit| limit.begins_with_dash)
+        };
+        self.limits.iter().filter(is_meant).map(name).collect()
+    }
+}
+
+/// Why a call is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The arguments are wrong.
+    Arguments(Vec<String>),
+    /// A policy does not allow them.
+    Policy(Vec<String>),
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of the given arguments.
+    pub(crate) fn new(
+        arguments: &'a Map<String, Value>,
+        arena: &'a Bump,
+        allowed: Allowed<'a>,
+    ) -> Self {
+        Self {
+            arguments,
+            arena,
+            allowed,
+            missing: Vec::new(),
+            invalid: Vec::new(),
+            not_allowed: Vec::new(),
+        }
+    }
+
+    /// What is wrong: first what is missing, then the rest in definition order, then `more`. Only when
+    /// nothing of this is wrong, what is not allowed.
+    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), Refusal> {
+        self.missing.append(&mut self.invalid);
+        self.missing.append(&mut more);
+        if !self.missing.is_empty() {
+            Err(Refusal::Arguments(self.missing))
+        } else if !self.not_allowed.is_empty() {
+            Err(Refusal::Policy(self.not_allowed))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A value that must be there.
+    #[inline(never)]
+    pub fn required<T: Typed<'a>>(&mut self, name: &'static str) -> T {
+        if self.present(name).is_none() {
+            self.is_missing(name);
+        }
+        self.optional(name).unwrap_or(T::PLACEHOLDER)
+    }
+
+    /// A value that may be there.
+    #[inline(never)]
+    pub fn optional<T: Typed<'a>>(&mut self, name: &'static str) -> Option<T> {
+        let value = self.present(name)?;
+        self.coerced(name, value)
+    }
+
+    /// A value that has a default.
+    #[inline(never)]
+    pub fn or<T: Typed<'a>>(&mut self, name: &'static str, default: T) -> T {
+        self.optional(name).unwrap_or(default)
+    }
+
+    /// The number of one of an enum's values, which must be there. The values are given as words of
+    /// a command line, one a line.
+    pub fn required_choice(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        values: &'static str,
+    ) -> usize {
+        if self.present(name).is_none() {
+            self.is_missing(name);
+        }
+        self.optional_choice(name, kind, values).unwrap_or(0)
+    }
+
+    /// The number of one of an enum's values, which may be there.
+    pub fn optional_choice(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        values: &'static str,
+    ) -> Option<usize> {
+        let value = self.present(name)?;
+        let mut values_of_enum = values.split('\n');
+        let index = match kind {
+            Kind::Text => {
+                let text: &str = self.converted(name, value)?;
+                values_of_enum.position(|known| known == text)
+            }
+            Kind::Integer => {
+                let integer: i64 = self.converted(name, value)?;
+                values_of_enum.position(|known| known.parse() == Ok(integer))
+            }
+            Kind::Number => {
+                let number: Number = self.converted(name, value)?;
+                let is_it =
+                    |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
+                values_of_enum.position(is_it)
+            }
+        };
+        match index {
+            None => {
+                let values = values.replace('\n', ", ");
+                self.invalid
+                    .push(format!("Argument '{name}' must be one of: {values}"));
+            }
+            // It is the enum's word that the command gets.
+            Some(index) if !self.allowed.limits.is_empty() => {
+                let text = choice_text(values, index);
+                let number = match kind {
+                    Kind::Text => None,
+                    Kind::Integer | Kind::Number => scalar::exact_number(text),
+                };
+                self.hold_against_limits(name, text, number);
+            }
+            Some(_) => {}
+        }
+        index
+    }
+
+    /// The number of one of an enum's values, with a default.
+    pub fn choice_or(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        values: &'static str,
+        default: usize,
+    ) -> usize {
+        self.optional_choice(name, kind, values).unwrap_or(default)
+    }
+
+    /// `null` counts as absent.
+    fn present(&self, name: &str) -> Option<&'a Value> {
+        self.arguments.get(name).filter(|value| !value.is_null())
+    }
+
+    fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+        let coerced = self.converted::<T>(name, value)?;
+        if !self.allowed.limits.is_empty()
+            && let Some(word) = coerced.into_word()
+        {
+            self.hold_against_limits(name, &word.text(), word.number());
+        }
+        Some(coerced)
+    }
+
+    fn converted<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+        let converted = T::coerce(value, self.arena);
+        if converted.is_none() {
+            self.is_invalid(name, value, T::NAME);
+        }
+        converted
+    }
+
+    fn hold_against_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
+        let allowed = self.allowed;
+        for limit in allowed.limits {
+            if limit.argument.of(allowed.text) == name {
+                let bounds = Bounds {
+                    pattern: limit.pattern.of(allowed.text),
+                    automaton: limit.automaton.of_bytes(allowed.automata),
+                    min: limit.min,
+                    max: limit.max,
+                };
+                bounds.check(name, text, number, &mut self.not_allowed);
+            }
+        }
+    }
+
+    #[cold]
+    fn is_missing(&mut self, name: &str) {
+        self.missing
+            .push(format!("Missing required argument '{name}'"));
+    }
+
+    #[cold]
+    fn is_invalid(&mut self, name: &str, value: &Value, wanted: &str) {
+        let shown = shown(value);
+        self.invalid.push(format!(
+            "Argument '{name}': cannot convert '{shown}' to {wanted}"
+        ));
+    }
+}
+
+/// A value for an error message: strings without quotes, everything else as JSON, and not too much.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => limit::shown(text),
+        other => limit::shown(&other.to_string()),
+    }
+}
+
+/// The type of an enum's values.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// `string`
+    Text,
+    /// `integer`
+    Integer,
+    /// `number`
+    Number,
+}
+
+/// An enum's value as a word of a command line.
+#[must_use]
+pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
+    let text = choice_text(values, index);
+    match kind {
+        Kind::Text => Word::Text(text),
+        Kind::Integer | Kind::Number => Word::Literal(text),
+    }
+}
+
+/// An enum's value as text.
+#[must_use]
+pub fn choice_text(values: &'static str, index: usize) -> &'static str {
+    values.split('\n').nth(index).unwrap_or_default()
+}
+
+/// A type that an argument can have.
+pub trait Typed<'a>: Copy + IntoWord<'a> {
+    /// The type's name in messages.
+    const NAME: &'static str;
+    /// What stands for a value that is missing or wrong, until the call is refused.
+    const PLACEHOLDER: Self;
+
+    /// The value that the JSON stands for.
+    fn coerce(value: &'a Value, arena: &'a Bump) -> Option<Self>;
+}
+
+impl<'a> Typed<'a> for &'a str {
+    const NAME: &'static str = "string";
+    const PLACEHOLDER: Self = "";
+
+    fn coerce(value: &'a Value, arena: &'a Bump) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(text),
+            Value::Bool(true) => Some("true"),
+            Value::Bool(false) => Some("false"),
+            Value::Number(number) => {
+                let text = match number.as_f64() {
+                    Some(float) if number.is_f64() => Number::Float(float).to_string(),
+                    _ => number.to_string(),
+                };
+                Some(arena.alloc_str(&text))
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+impl<'a> Typed<'a> for i64 {
+    const NAME: &'static str = "integer";
+    const PLACEHOLDER: Self = 0;
+
+    fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
+        match value {
+            Value::Number(number) if number.is_f64() => number.as_f64().and_then(scalar::whole),
+            Value::Number(number) => number.as_i64(),
+            Value::Bool(boolean) => Some((*boolean).into()),
+            Value::String(text) => scalar::integer(text),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+impl<'a> Typed<'a> for Number {
+    const NAME: &'static str = "number";
+    const PLACEHOLDER: Self = Number::Integer(0);
+
+    fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
+        match value {
+            Value::Number(number) if number.is_f64() => number.as_f64().map(Number::Float),
+            // As for integers: what does not fit is not rounded.
+            Value::Number(number) => number.as_i64().map(Number::Integer),
+            Value::Bool(boolean) => Some(Number::Float((*boolean).into())),
+            Value::String(text) => scalar::number(text),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+impl<'a> Typed<'a> for bool {
+    const NAME: &'static str = "boolean";
+    const PLACEHOLDER: Self = false;
+
+    fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
+        match value {
+            Value::Bool(boolean) => Some(*boolean),
+            Value::String(text) => scalar::boolean(text),
+            Value::Number(number) if !number.is_f64() => Some(number.as_i64() != Some(0)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn coerce<T: for<'a> Typed<'a> + 'static>(value: &Value) -> Option<T> {
+        let arena = Bump::new();
+        // The value is copied out before the arena goes: only types that borrow nothing are tried.
+        T::coerce(value, &arena)
+    }
+
+    #[test]
+    fn integers_come_from_whole_numbers_text_and_booleans() {
+        for (value, integer) in [
+            (json!(42), 42),
+            (json!(3.0), 3),
+            (json!(true), 1),
+            (json!("42"), 42),
+            (json!(" 42 "), 42),
+            (json!("+42"), 42),
+            (json!(i64::MIN), i64::MIN),
+        ] {
+            assert_eq!(coerce::<i64>(&value), Some(integer), "{value}");
+        }
+        for value in [
+            json!(3.7),
+            json!("3.0"),
+            json!("1_000"),
+            json!("٤٢"),
+            json!(u64::MAX),
+            json!(1e19),
+            json!([]),
+            json!({}),
+        ] {
+            assert_eq!(coerce::<i64>(&value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_whether_they_are_integers() {
+        for (value, text) in [
+            (json!(3), "3"),
+            (json!(3.0), "3.0"),
+            (json!("3"), "3.0"),
+            (json!("3.14"), "3.14"),
+            (json!(true), "1.0"),
+            (json!(1e16), "1e+16"),
+            (json!("1e-5"), "1e-05"),
+        ] {
+            let number = coerce::<Number>(&value).map(|number| number.to_string());
+            assert_eq!(number.as_deref(), Some(text), "{value}");
+        }
+        for value in [
+            json!("nan"),
+            json!("inf"),
+            json!("x"),
+            json!([1]),
+            json!(u64::MAX),
+        ] {
+            assert_eq!(coerce::<Number>(&value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn booleans_come_from_text_and_integers() {
+        for (value, boolean) in [
+            (json!(true), true),
+            (json!("TRUE"), true),
+            (json!("false"), false),
+            (json!(2), true),
+            (json!(0), false),
+        ] {
+            assert_eq!(coerce::<bool>(&value), Some(boolean), "{value}");
+        }
+        for value in [json!("yes"), json!(1.0), json!([]), json!("")] {
+            assert_eq!(coerce::<bool>(&value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn strings_come_from_numbers_and_booleans_but_not_from_lists() {
+        let arena = Bump::new();
+        for (value, text) in [
+            (json!("x"), "x"),
+            (json!(5), "5"),
+            (json!(5.0), "5.0"),
+            (json!(1e16), "1e+16"),
+            (json!(true), "true"),
+        ] {
+            assert_eq!(<&str>::coerce(&value, &arena), Some(text));
+        }
+        for value in [json!(["x"]), json!({"a": 1})] {
+            assert_eq!(<&str>::coerce(&value, &arena), None);
+        }
+    }
+
+    #[test]
+    fn missing_arguments_are_named_before_wrong_ones_and_null_is_absent() {
+        let arguments = json!({"count": "many", "gone": null, "list": [1, 2], "extra": 1});
+        let arena = Bump::new();
+        let arguments = arguments.as_object().expect("an object");
+        let mut reader = Reader::new(arguments, &arena, Allowed::default());
+        let _: i64 = reader.required("count");
+        let _: &str = reader.required("gone");
+        let _: Option<&str> = reader.optional("list");
+        assert_eq!(reader.or("absent", 7), 7);
+        let reasons = [
+            "Missing required argument 'gone'",
+            "Argument 'count': cannot convert 'many' to integer",
+            "Argument 'list': cannot convert '[1,2]' to string",
+            "one more",
+        ];
+        assert_eq!(
+            reader.finish(vec!["one more".to_owned()]),
+            Err(Refusal::Arguments(reasons.map(str::to_owned).into()))
+        );
+    }
+
+    #[test]
+    fn a_long_value_is_cut_in_the_message() {
+        let text = shown(&json!("ä".repeat(1000)));
+        assert_eq!(text.chars().count(), 201);
+    }
+}

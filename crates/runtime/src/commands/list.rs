@@ -1,0 +1,211 @@
+//! Shows what is baked into a binary: a table for people, JSON for programs.
+
+use std::fmt::Write as _;
+
+use climax_core::pieces::unquoted;
+use serde_json::{Map, Value};
+
+use crate::catalog::Tool;
+use crate::catalog::selection::Selection;
+use crate::search::entry;
+
+/// The width of a table where there is no terminal.
+const USUAL_WIDTH: usize = 120;
+const NARROWEST_CELL: usize = 12;
+const GAP: usize = 2;
+
+/// A table of the tools, CLI by CLI, as wide as the terminal.
+pub(crate) fn table(selection: &Selection) -> String {
+    let mut text = String::new();
+    for cli in selection.clis() {
+        let rows: Vec<[String; 4]> = selection
+            .tools_of(cli)
+            .iter()
+            .map(|tool| row(selection, tool))
+            .collect();
+        let _ = writeln!(
+            text,
+            "{} ({})",
+            selection.text(cli.name),
+            counted(rows.len(), "tool")
+        );
+        text += &columns(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "{} in all",
+        counted(selection.tool_count() as usize, "tool")
+    );
+    text
+}
+
+/// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
+pub(crate) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
+    let width = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(USUAL_WIDTH, |size| usize::from(size.ws_col))
+        .max(4 * (NARROWEST_CELL + GAP));
+    let header = header.map(str::to_owned);
+    let longest = rows.iter().chain([&header]).map(|row| row[0].len()).max();
+    let name_width = longest.unwrap_or(0).min(width / 3);
+    let rest = width - name_width - 4 * GAP;
+    let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
+    let mut text = String::new();
+    for row in [&header].into_iter().chain(rows) {
+        push_row(&mut text, row, widths);
+    }
+    text
+}
+
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+fn push_row(text: &mut String, row: &[String; 4], widths: [usize; 4]) {
+    let cells: [Vec<String>; 4] = std::array::from_fn(|column| wrap(&row[column], widths[column]));
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    for number in 0..height {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(widths) {
+            let part = cell.get(number).map_or("", String::as_str);
+            let _ = write!(line, "{:GAP$}{part:width$}", "");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Breaks text into lines, between words where possible.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.extend(word);
+                continue;
+            }
+            _ => {}
+        }
+        while word.len() > width {
+            lines.push(word.drain(..width).collect());
+        }
+        lines.push(word.into_iter().collect());
+    }
+    lines
+}
+
+fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
+    let object = object(selection, tool);
+    let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+    let schema = &object["input_schema"];
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    let properties = schema["properties"].as_object();
+    let arguments: Vec<String> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| argument(name, property, is_required(name)))
+        .collect();
+    [
+        text("tool_name"),
+        text("description"),
+        text("command"),
+        arguments.join(" "),
+    ]
+}
+
+/// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
+/// may be left out.
+fn argument(name: &str, property: &Value, is_required: bool) -> String {
+    let mut text = name.to_owned();
+    let word = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let (minimum, maximum) = (property.get("minimum"), property.get("maximum"));
+    if let Some(values) = property["enum"].as_array() {
+        text += ":";
+        text += &values.iter().map(word).collect::<Vec<_>>().join("|");
+    } else if minimum.is_some() || maximum.is_some() {
+        let end = |bound: Option<&Value>| bound.map_or(String::new(), word);
+        let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
+    } else if let Some(pattern) = property["pattern"].as_str() {
+        let _ = write!(text, ":/{pattern}/");
+    } else if property["type"] != "string" {
+        text += ":";
+        text += property["type"].as_str().unwrap_or_default();
+    }
+    if let Some(default) = property.get("default") {
+        text += "=";
+        text += &word(default);
+    }
+    if is_required {
+        text
+    } else {
+        format!("[{text}]")
+    }
+}
+
+/// Everything about the tools as JSON.
+pub(crate) fn json_list(selection: &Selection) -> String {
+    let tools: Vec<Value> = selection
+        .clis()
+        .flat_map(|cli| selection.tools_of(cli))
+        .map(|tool| Value::Object(object(selection, tool)))
+        .collect();
+    let list = serde_json::json!({
+        "catalog": selection.catalog.hash,
+        "tools": tools,
+    });
+    format!("{list:#}\n")
+}
+
+fn object(selection: &Selection, tool: &Tool) -> Map<String, Value> {
+    let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
+        return Map::new();
+    };
+    let mut json = String::new();
+    entry(&mut json, selection, tool);
+    let mut object: Map<String, Value> = serde_json::from_str(&unquoted(&json)).unwrap_or_default();
+    let command = format!(
+        "{} {}",
+        selection.text(cli.command),
+        selection.text(tool.command)
+    );
+    object.insert("command".to_owned(), command.trim_end().into());
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_wrapped_between_words_and_long_words_are_broken() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a äöüßabcdef", 4), ["a", "äöüß", "abcd", "ef"]);
+        assert_eq!(wrap("", 4), [""; 0]);
+    }
+
+    #[test]
+    fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
+        let integer = serde_json::json!({"type": "integer", "default": 10});
+        assert_eq!(argument("count", &integer, false), "[count:integer=10]");
+        let choice = serde_json::json!({"type": "string", "enum": ["a", "b"]});
+        assert_eq!(argument("format", &choice, true), "format:a|b");
+        assert_eq!(
+            argument("path", &serde_json::json!({"type": "string"}), true),
+            "path"
+        );
+        let limited = serde_json::json!({"type": "integer", "minimum": 1, "default": 3});
+        assert_eq!(argument("count", &limited, false), "[count:1..=3]");
+        let pattern = serde_json::json!({"type": "string", "pattern": "^a$"});
+        assert_eq!(argument("path", &pattern, true), "path:/^a$/");
+    }
+}

@@ -1,0 +1,3 @@
+//! What speaks to a client: MCP over standard input and output.
+
+pub(crate) mod stdio;

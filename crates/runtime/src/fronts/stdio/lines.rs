@@ -1,0 +1,115 @@
+//! Bytes -> lines that are not too long.
+
+use std::io;
+use std::mem;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use super::message_id::IdFinder;
+use super::streams::Input;
+
+/// What a line may leave in memory for the next one.
+const KEPT: usize = 64 * 1024;
+
+/// One line of input.
+pub(super) enum Line {
+    /// As it came.
+    Whole(Vec<u8>),
+    /// Too long to be kept. What could be found of it is the id of the request that it holds.
+    TooLong(Value),
+    /// There is no more.
+    End,
+}
+
+/// Reads lines.
+pub(super) struct Lines {
+    reader: BufReader<Input>,
+    /// The most bytes that a line may have.
+    longest: usize,
+    /// What was read of the current line.
+    line: Vec<u8>,
+    /// Where the current line is too long: the search for its id.
+    skipped: Option<IdFinder>,
+}
+
+impl Lines {
+    pub(super) fn new(input: Input, longest: usize) -> Self {
+        Self {
+            reader: BufReader::new(input),
+            longest,
+            line: Vec::new(),
+            skipped: None,
+        }
+    }
+
+    /// The next line. It may be asked again when it was interrupted.
+    pub(super) async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.reader.fill_buf().await?;
+            let newline = memchr::memchr(b'\n', available);
+            let (length, is_end) = match newline {
+                Some(newline) => (newline + 1, true),
+                // The last line may do without its end.
+                None => (available.len(), available.is_empty()),
+            };
+            let piece = &available[..length];
+            if self.skipped.is_none() && self.line.len() + piece.len() > self.longest {
+                let mut finder = IdFinder::default();
+                finder.push(&mem::take(&mut self.line));
+                self.skipped = Some(finder);
+            }
+            match &mut self.skipped {
+                Some(finder) => finder.push(piece),
+                None => self.line.extend_from_slice(piece),
+            }
+            self.reader.consume(length);
+            if is_end {
+                return Ok(self.end());
+            }
+        }
+    }
+
+    fn end(&mut self) -> Line {
+        if let Some(finder) = self.skipped.take() {
+            return Line::TooLong(finder.id());
+        }
+        if self.line.is_empty() {
+            return Line::End;
+        }
+        Line::Whole(mem::take(&mut self.line))
+    }
+
+    /// Takes a line back, so that its memory serves the next one.
+    pub(super) fn recycle(&mut self, mut line: Vec<u8>) {
+        if self.line.is_empty() && line.capacity() <= KEPT {
+            line.clear();
+            self.line = line;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_that_are_too_long_are_skipped_and_the_others_come() {
+        let long = format!(r#"{{"params":"{}","id":5}}"#, "x".repeat(100_000));
+        let input = format!("\none\n{long}\n{}\n{long}", "y".repeat(999));
+        let mut lines = Lines::new(Box::new(io::Cursor::new(input)), 1000);
+        let mut seen = Vec::new();
+        loop {
+            match lines.next().await.expect("no error") {
+                Line::Whole(line) => {
+                    seen.push(line.len().to_string());
+                    lines.recycle(line);
+                }
+                Line::TooLong(id) => seen.push(format!("too long: {id}")),
+                Line::End => break,
+            }
+        }
+        assert_eq!(seen, ["1", "4", "too long: 5", "1000", "too long: 5"]);
+        assert!(lines.line.capacity() <= KEPT);
+    }
+}

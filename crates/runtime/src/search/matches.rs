@@ -1,0 +1,194 @@
+//! Query -> tools.
+
+use climax_core::index::{IN_NAME, IS_NAME, RANGE, SHIFT};
+use climax_core::words::fold;
+use memchr::memmem::Finder;
+
+use super::Query;
+use super::set::Set;
+use crate::catalog::selection::Selection;
+use crate::catalog::{Catalog, Cli, Tool, Words};
+
+/// What was found: the best, and how many in all.
+pub(super) struct Hits {
+    pub(super) best: Vec<&'static Tool>,
+    pub(super) total: usize,
+}
+
+/// The tools that have a text, by where they have it. One that is in several sets counts for the
+/// first of them.
+struct Matches {
+    /// It is the tool's name.
+    exact_name: Set,
+    /// It is a word of the tool's name.
+    word_of_name: Set,
+    /// It is in the tool's name.
+    part_of_name: Set,
+    /// It is anywhere.
+    all: Set,
+}
+
+impl Matches {
+    fn none(catalog: &Catalog) -> Self {
+        let empty = Set::empty(catalog.tools.len());
+        Self {
+            exact_name: empty.clone(),
+            word_of_name: empty.clone(),
+            part_of_name: empty.clone(),
+            all: empty,
+        }
+    }
+
+    fn sets(&self) -> [&Set; 4] {
+        [
+            &self.exact_name,
+            &self.word_of_name,
+            &self.part_of_name,
+            &self.all,
+        ]
+    }
+
+    /// The best of them, in catalog order where they are as good.
+    fn into_hits(self, catalog: &Catalog, limit: usize) -> Hits {
+        let total = self.all.len();
+        let mut left = self.all.clone();
+        let mut best = Vec::new();
+        for set in self.sets() {
+            for tool in set.iter() {
+                if best.len() == limit {
+                    return Hits { best, total };
+                }
+                if left.remove(tool) {
+                    best.extend(catalog.tools.get(tool as usize));
+                }
+            }
+        }
+        Hits { best, total }
+    }
+}
+
+/// The tools whose text contains the needle.
+pub(super) fn substring_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
+    let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
+    let catalog = selection.catalog;
+    matches(catalog, &offered, needle).into_hits(catalog, query.limit)
+}
+
+fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
+    let mut matches = Matches::none(catalog);
+    if needle.is_empty() {
+        matches.all = offered.clone();
+        return matches;
+    }
+    if needle.chars().all(char::is_alphanumeric) {
+        look_up(&catalog.words, needle, &mut matches);
+    } else {
+        scan(catalog, needle, &mut matches);
+    }
+    matches.all.keep(offered);
+    matches
+}
+
+/// The tools of CLIs that are offered and pass the filters.
+pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option<&str>) -> Set {
+    let mut offered = Set::empty(selection.catalog.tools.len());
+    let filter = |wanted: Option<&str>| wanted.map(fold).filter(|it| !it.is_empty());
+    let (category, name) = (filter(category), filter(cli));
+    if selection.is_all() && category.is_none() && name.is_none() {
+        let all = u32::try_from(selection.catalog.tools.len()).unwrap_or(u32::MAX);
+        offered.insert(0..all);
+        return offered;
+    }
+    let passes = |cli: &&Cli| {
+        let equals = |wanted: &Option<String>, key| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| selection.text(key) == wanted)
+        };
+        equals(&category, cli.category_key) && equals(&name, cli.name_key)
+    };
+    for cli in selection.clis().filter(passes) {
+        offered.insert(cli.first_tool..cli.first_tool + cli.tool_count);
+    }
+    offered
+}
+
+/// Finds a needle without a gap: it is within words, and there are far fewer words than text.
+fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
+    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+    let (rows, _) = words.rows.as_chunks::<8>();
+    let (places, _) = words.places.as_chunks::<4>();
+    let text_of = |row: &[u8; 8]| row.first_chunk().map_or(0, number) as usize;
+    let places_of = |row: &[u8; 8]| row.last_chunk().map_or(0, number) as usize;
+    let finder = Finder::new(needle);
+    let mut from = 0;
+    while let Some(rest) = words.text.as_bytes().get(from..)
+        && let Some(offset) = finder.find(rest)
+    {
+        let at = from + offset;
+        let after = rows.partition_point(|row| text_of(row) <= at);
+        let (Some(row), Some(next)) = (
+            after.checked_sub(1).and_then(|row| rows.get(row)),
+            rows.get(after),
+        ) else {
+            return;
+        };
+        from = text_of(next);
+        let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
+        let places = places.get(places_of(row)..places_of(next));
+        let mut places = places.unwrap_or_default().iter().map(number);
+        while let Some(place) = places.next() {
+            let first = place >> SHIFT;
+            let end = if place & RANGE == 0 {
+                first + 1
+            } else {
+                places.next().unwrap_or(first)
+            };
+            matches.all.insert(first..end);
+            if place & IN_NAME != 0 {
+                let in_name = if is_whole {
+                    &mut matches.word_of_name
+                } else {
+                    &mut matches.part_of_name
+                };
+                in_name.insert(first..end);
+            }
+            if is_whole && place & IS_NAME != 0 {
+                matches.exact_name.insert(first..end);
+            }
+        }
+    }
+}
+
+/// Finds a needle that may go across words.
+fn scan(catalog: &Catalog, needle: &str, matches: &mut Matches) {
+    let haystack = catalog.haystack;
+    let finder = Finder::new(needle);
+    let start = |tool: &Tool| tool.haystack.0 as usize;
+    let end = |tool: &Tool| start(tool) + tool.haystack.1 as usize;
+    let mut number = 0;
+    while let Some(tool) = catalog.tools.get(number)
+        && let Some(rest) = haystack.as_bytes().get(start(tool)..)
+        && let Some(offset) = finder.find(rest)
+    {
+        let at = start(tool) + offset;
+        number += catalog.tools[number..].partition_point(|tool| end(tool) < at + needle.len());
+        let Some(tool) = catalog.tools.get(number) else {
+            return;
+        };
+        // A needle with a line break can match across two lines.
+        if start(tool) > at {
+            continue;
+        }
+        let index = u32::try_from(number).unwrap_or(u32::MAX);
+        number += 1;
+        matches.all.insert(index..index + 1);
+        // A tool's name is ASCII, so folding keeps its length.
+        let name = tool.haystack.of(haystack).get(..tool.name.1 as usize);
+        if name == Some(needle) {
+            matches.exact_name.insert(index..index + 1);
+        } else if name.is_some_and(|name| name.contains(needle)) {
+            matches.part_of_name.insert(index..index + 1);
+        }
+    }
+}
