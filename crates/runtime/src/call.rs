@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
 use serde_json::{Map, Value};
-use tokio::sync::Semaphore;
 
-use crate::call::answer::{Answer, Room, answer};
+use crate::call::answer::answer;
 use crate::call::arguments::{Reader, Refusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
@@ -25,121 +24,96 @@ use crate::call::guard::{Container, Guard};
 use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
 use crate::runner::{Invocation, Keepers, Outcome, run};
-use crate::service::progress::Progress;
-
-/// What a command writes beyond this makes a long answer.
-const LONG: usize = 64 * 1024;
-
-/// How many of these are made at the same time.
-pub(crate) const LONG_ANSWERS: usize = 4;
+use crate::service::progress::CallState;
+use crate::service::{Answer, Permits};
 
 /// What all calls of a server share.
-pub(crate) struct Limits {
-    /// How many commands run at the same time; further calls wait in order.
-    pub(crate) places: Arc<Semaphore>,
+pub(crate) struct Executor {
+    /// How many commands run at the same time.
+    pub(crate) permits: Permits,
     /// The processes that run them.
     pub(crate) keepers: Keepers,
-    /// How many bytes of a command's output are kept.
+    /// Bytes of a command's output that are kept.
     pub(crate) max_output: usize,
-    /// How many long answers are made and written at the same time. Each takes several times the memory of what
-    /// the command wrote, and nothing else happens while it is put into words.
-    pub(crate) words: Arc<Semaphore>,
-    /// What policies say about where and with what they run.
+    /// What policies say about where commands run, and with what.
     pub(crate) guard: Arc<Guard>,
 }
 
-impl Limits {
-    /// Waits until a long answer can be made.
-    async fn room(&self, outcome: &mut Outcome) -> Option<Room> {
-        if outcome.stdout.length() + outcome.stderr.length() < LONG {
-            return None;
+impl Executor {
+    /// Calls the tool that has the given number.
+    pub(crate) async fn call(
+        &self,
+        selection: &Selection,
+        number: u32,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        state: Option<&CallState>,
+    ) -> Answer {
+        let name = selection.text(tool.name);
+        let guard = &self.guard;
+        let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
+            return Answer::error(format!("Unknown tool: {name}"));
+        };
+        let base = expand(selection.text(cli.command));
+        if base.trim().is_empty() {
+            let reason = "The base command is empty: check the variables in it";
+            return answer(Outcome::not_started(reason.to_owned()));
         }
-        Some(Room {
-            _words: self.words.clone().acquire_owned().await.ok()?,
-            _place: outcome.place.take(),
-        })
-    }
-}
-
-/// Calls the tool that has the given number.
-pub(crate) async fn call(
-    selection: &Selection,
-    number: u32,
-    tool: &Tool,
-    arguments: &Map<String, Value>,
-    limits: &Limits,
-    progress: Option<&Progress>,
-) -> Answer {
-    let name = selection.text(tool.name);
-    let guard = &limits.guard;
-    let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
-        return Answer::error(format!("Unknown tool: {name}"));
-    };
-    let base = expand(selection.text(cli.command));
-    if base.trim().is_empty() {
-        let reason = "The base command is empty: check the variables in it";
-        return answer(Outcome::not_started(reason.to_owned()));
-    }
-    // Holds what coercion makes; the command line borrows from it.
-    let arena = Bump::new();
-    let argv = Argv::begin(&base, selection.text(tool.command));
-    let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
-        Ok(argv) => argv,
-        Err(refusal) => return refused(name, &refusal),
-    };
-    let working_dir = expand(selection.text(cli.working_dir));
-    let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
-    let mut directory = argv.directory.or(working_dir);
-    let env = pairs(selection.text(cli.env));
-    let container = guard.container.as_ref().map(Container::next);
-    if let Some(container) = &container {
-        let words = container.words(argv.stdin.is_some(), &env, argv.directory);
-        argv.words.splice(0..0, words);
-        directory = None;
-    }
-    // Who waits here can still be cancelled.
-    let Ok(place) = limits.places.clone().acquire_owned().await else {
-        return Answer::error("The server is stopping".to_owned());
-    };
-    // Not before, because it is an open file.
-    let opened = match guard.directory(argv.directory) {
-        Ok(opened) => opened,
-        Err(refusal) => return refused(name, &refusal),
-    };
-    if let Some(progress) = progress {
-        progress.started();
-    }
-    tracing::info!(tool = name, "running {}", brief(&argv.words));
-    let started = Instant::now();
-    let invocation = Invocation {
-        words: &argv.words,
-        env,
-        directory,
-        opened: opened.as_ref().map(AsFd::as_fd),
-        stdin: argv.stdin,
-        undo: container
-            .as_ref()
-            .map_or(Vec::new(), |container| container.removal().into()),
-        timeout: Duration::from_millis(tool.timeout_ms),
-        max_output: limits.max_output,
-        progress,
-    };
-    let mut outcome = run(invocation, &limits.keepers, place).await;
-    let seconds = started.elapsed().as_secs_f64();
-    if outcome.end.is_success() {
-        tracing::info!(tool = name, "done after {seconds:.3} s");
-    } else {
-        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
-    }
-    let room = limits.room(&mut outcome).await;
-    Answer {
-        room,
-        ..answer(outcome)
+        // Holds what coercion makes; the command line borrows from it.
+        let arena = Bump::new();
+        let argv = Argv::begin(&base, selection.text(tool.command));
+        let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
+            Ok(argv) => argv,
+            Err(refusal) => return refused(name, &refusal),
+        };
+        let working_dir = expand(selection.text(cli.working_dir));
+        let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+        let mut directory = argv.directory.or(working_dir);
+        let env = pairs(selection.text(cli.env));
+        let container = guard.container.as_ref().map(Container::next);
+        if let Some(container) = &container {
+            let words = container.words(argv.stdin.is_some(), &env, argv.directory);
+            argv.words.splice(0..0, words);
+            directory = None;
+        }
+        // Who waits here can still be cancelled.
+        let permit = self.permits.command().await;
+        // Not before, because it is an open file.
+        let opened = match guard.directory(argv.directory) {
+            Ok(opened) => opened,
+            Err(refusal) => return refused(name, &refusal),
+        };
+        if let Some(state) = state {
+            state.started();
+        }
+        tracing::info!(tool = name, "running {}", brief(&argv.words));
+        let started = Instant::now();
+        let invocation = Invocation {
+            words: &argv.words,
+            env,
+            directory,
+            opened: opened.as_ref().map(AsFd::as_fd),
+            stdin: argv.stdin,
+            undo: container
+                .as_ref()
+                .map_or(Vec::new(), |container| container.removal().into()),
+            timeout: Duration::from_millis(tool.timeout_ms),
+            max_output: self.max_output,
+            progress: state,
+        };
+        let outcome = run(invocation, &self.keepers, permit).await;
+        let seconds = started.elapsed().as_secs_f64();
+        if outcome.end.is_success() {
+            tracing::info!(tool = name, "done after {seconds:.3} s");
+        } else {
+            tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
+        }
+        answer(outcome)
     }
 }
 
 fn refused(tool: &str, refusal: &Refusal) -> Answer {
-    let answer = Answer::refusal(refusal);
+    let answer = answer::refusal(refusal);
     tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
     answer
 }

@@ -8,6 +8,7 @@ mod details;
 mod find;
 mod hints;
 mod json;
+mod registration;
 mod request;
 mod result;
 
@@ -25,50 +26,13 @@ use crate::search::ranked;
 pub(crate) use cache::Cache;
 use cache::Prepared;
 use json::Json;
+pub(crate) use registration::registration;
 use request::{RESULTS, Request, shortened};
 
 const CATEGORIES: &str = "list_tool_categories";
 
 /// The version of the form of answers.
 const VERSION: &str = "1.0";
-
-/// The four tools as `tools/list` shows them, without the brackets of the list.
-pub(crate) const REGISTRATION: &str = concat!(
-    r#"{"name":"search_mcp_tools","title":"Search tools in plain words","#,
-    r#""description":"Search for tools by what they do, in plain words. Results come with a confidence, reasons, parameters, schema and an example call for climax_call.","#,
-    r#""inputSchema":{"type":"object","properties":{"#,
-    r#""query":{"type":"string","description":"What is to be done, in plain words, or the name of a tool","maxLength":1000},"#,
-    r#""category":{"type":"string","description":"Only tools of this category (see list_tool_categories)"},"#,
-    r#""tool_type":{"type":"string","enum":["system","custom","third_party"],"description":"Only base commands of the operating system, only programs of the team's own, or only others"},"#,
-    r#""max_results":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"How many results at most"},"#,
-    r#""include_examples":{"type":"boolean","default":true,"description":"Whether results have an example call"},"#,
-    r#""search_mode":{"type":"string","enum":["semantic","hybrid","keyword"],"default":"hybrid","description":"How words are compared: as they are (keyword), also with words that are written alike (hybrid), or with more of them (semantic)"}},"#,
-    r#""required":["query"]},"#,
-    r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}},"#,
-    r#"{"name":"get_tool_details","title":"Show all about a tool","#,
-    r#""description":"Get all that is known about a tool: parameters, schema, example calls, related tools, and what to do and to watch for. A list of names gives a list of answers.","#,
-    r#""inputSchema":{"type":"object","properties":{"#,
-    r#""tool_id":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":50}],"description":"The name of the tool, or several names"},"#,
-    r#""include_schema":{"type":"boolean","default":true,"description":"Whether to include the schema of its arguments"},"#,
-    r#""include_examples":{"type":"boolean","default":true,"description":"Whether to include example calls"},"#,
-    r#""include_relationships":{"type":"boolean","default":true,"description":"Whether to include alternatives, complementary tools and prerequisites"},"#,
-    r#""include_usage_guidance":{"type":"boolean","default":true,"description":"Whether to include best practices and common pitfalls"}},"#,
-    r#""required":["tool_id"]},"#,
-    r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}},"#,
-    r#"{"name":"list_tool_categories","title":"List categories of tools","#,
-    r#""description":"List the categories of tools: what they are about, how many tools they have, their CLIs, and three representative tools each.","#,
-    r#""inputSchema":{"type":"object","properties":{}},"#,
-    r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}},"#,
-    r#"{"name":"search_tools_by_capability","title":"Search tools by capability","#,
-    r#""description":"Search for tools that can do something and take certain parameters. Each result tells what fits and what does not.","#,
-    r#""inputSchema":{"type":"object","properties":{"#,
-    r#""capability_description":{"type":"string","description":"What the tool has to be able to do","maxLength":1000},"#,
-    r#""required_parameters":{"type":"array","items":{"type":"string"},"description":"Parameters that it must have; case, separators and usual synonyms (path, file, file_path) make no difference"},"#,
-    r#""preferred_complexity":{"type":"string","enum":["simple","moderate","complex","any"],"default":"any","description":"How much there should be to it; others are ranked lower"},"#,
-    r#""max_results":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"How many results at most"}},"#,
-    r#""required":["capability_description"]},"#,
-    r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}"#,
-);
 
 /// An answer of the suite.
 pub(crate) struct Answered {
@@ -231,21 +195,4 @@ pub(crate) fn table(selection: &Selection, query: &str, limit: usize) -> String 
         let _ = writeln!(text, "\n{shown} of {} that fit{more}", found.total);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_registration_is_json_and_has_the_four_tools() {
-        let tools: Value = serde_json::from_str(&format!("[{REGISTRATION}]")).expect("valid JSON");
-        let tools = tools.as_array().expect("a list");
-        let names: Vec<&str> = tools
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect();
-        assert_eq!(names.len(), 4);
-        assert!(names.into_iter().all(|name| tool(name).is_some()));
-    }
 }

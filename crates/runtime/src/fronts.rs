@@ -1,3 +1,4 @@
-//! What speaks to a client: MCP over standard input and output.
+//! What clients talk to: MCP, and the standard streams below it.
 
+pub(crate) mod mcp;
 pub(crate) mod stdio;

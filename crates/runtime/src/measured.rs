@@ -17,7 +17,7 @@ use crate::catalog::selection::Selection;
 use crate::discovery::{self, Cache};
 use crate::runner::{End, Outcome};
 use crate::search::{self, ranked};
-use crate::service::meta_tools;
+use crate::service::search_query;
 
 /// JSON -> typed arguments -> command line; returns how many words it has.
 ///
@@ -42,7 +42,7 @@ pub fn command_line(
 /// Query -> answer of `climax_search`, as it stands in a string of JSON.
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
-    search::search(&Selection::all(catalog), &meta_tools::query(arguments)).json
+    search::search(&Selection::all(catalog), &search_query(arguments)).json
 }
 
 /// Query in words -> the best tools; returns how many fit.

@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::captured::Captured;
-use crate::service::progress::{LastLine, Progress};
+use crate::service::progress::{CallState, LastLine};
 
 pub(crate) use nursery::{is_asked_for as is_nursery, main as nursery};
 use pool::Keeper;
@@ -66,7 +66,7 @@ pub(crate) struct Invocation<'a> {
     /// How many bytes of its output are kept.
     pub(crate) max_output: usize,
     /// Who wants to know how it goes on.
-    pub(crate) progress: Option<&'a Progress>,
+    pub(crate) progress: Option<&'a CallState>,
 }
 
 /// What came of it.
@@ -250,7 +250,7 @@ impl Running<'_> {
     async fn finish(
         &mut self,
         feed: impl Future<Output = ()>,
-        progress: Option<&Progress>,
+        progress: Option<&CallState>,
     ) -> io::Result<Report> {
         let Some(keeper) = &self.keeper else {
             return Err(io::ErrorKind::NotConnected.into());
@@ -440,7 +440,7 @@ impl Stream {
 
     /// Reads on when the limit is reached, so that the command never waits for us. What was read is
     /// kept when this is interrupted.
-    async fn read_to_end(&mut self, progress: Option<&Progress>) {
+    async fn read_to_end(&mut self, progress: Option<&CallState>) {
         let mut last_line = LastLine::default();
         while let Some(pipe) = self.watched() {
             let is_readable = pipe.readable().await.is_ok();

@@ -1,32 +1,29 @@
-//! The MCP server: answers requests, and hands calls on.
+//! Answers requests about tools and runs them: the one way through the program, whatever the client speaks.
+//!
+//! A front turns what its client sends into a [`Request`], and what comes back into what its client reads.
+//! The service knows no protocol. It owns the limits: how many commands run at once, and how many long
+//! answers wait for a client to take them.
 
-pub(crate) mod meta_tools;
+mod client;
+mod permits;
 pub(crate) mod progress;
+mod registration;
+mod request;
 mod usage;
 
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use climax_core::pieces::unquoted;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProgressToken, RequestId,
-    ServerCapabilities, ServerConfig,
-};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use crate::call::answer::{Answer, Room};
-use crate::call::{Limits, call};
-use crate::catalog::Risk;
-use crate::commands::list::counted;
-use crate::discovery;
-use crate::lock::lock;
-
+use crate::call::Executor;
 use crate::catalog::selection::Selection;
-use crate::search::search;
-use progress::{Progress, Tell, Told, reported};
+use crate::discovery;
+use crate::search::{Query, search};
+pub(crate) use client::{Client, ProgressUpdate};
+pub(crate) use permits::{AnswerPermit, Permits};
+use progress::{CallState, report_while};
+pub(crate) use registration::{Hints, ToolDescription, object};
+pub(crate) use request::{CALL, SEARCH, search_query};
 use usage::Usage;
 
 /// Which tools are registered.
@@ -40,287 +37,194 @@ pub(crate) enum Mode {
     Classic,
 }
 
-/// What a server offers. Shared with the transport, which writes `tools/list` from it.
-pub(crate) struct Offer {
-    selection: Selection,
-    mode: Mode,
-    limits: Limits,
-    tools_json: OnceLock<String>,
-    usage: Usage,
-    cache: discovery::Cache,
-    /// What long answers of rmcp's hold until they are written, by the number of the request.
-    rooms: Mutex<Vec<(i64, Room)>>,
+/// A request in the service's own terms.
+pub(crate) enum Request {
+    /// `climax_search`.
+    Search(Query),
+    /// A tool of the discovery suite.
+    Lookup {
+        /// Its name.
+        tool: &'static str,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+    },
+    /// Run a tool of the catalog.
+    Call {
+        /// Its name.
+        tool: String,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+    },
 }
 
-impl Offer {
-    pub(crate) fn new(selection: Selection, mode: Mode, limits: Limits) -> Self {
+/// Why a call of a registered tool is no request.
+pub(crate) enum InvalidRequest {
+    /// No such tool is registered.
+    UnknownTool,
+    /// The arguments of a meta tool are wrong; the answer says how.
+    Refused(Answer),
+}
+
+/// What a client reads.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The text of the result.
+    pub(crate) text: String,
+    /// Whether the tool failed.
+    pub(crate) is_error: bool,
+    /// Held by long answers.
+    pub(crate) permit: Option<AnswerPermit>,
+}
+
+impl Answer {
+    /// An answer that is short.
+    pub(crate) fn new(text: String, is_error: bool) -> Self {
         Self {
-            selection,
-            mode,
-            limits,
-            tools_json: OnceLock::new(),
-            usage: Usage::default(),
-            cache: discovery::Cache::default(),
-            rooms: Mutex::default(),
+            text,
+            is_error,
+            permit: None,
         }
     }
 
-    /// What the answer to a request that rmcp has holds until it is written.
-    pub(crate) fn take_room(&self, number: i64) -> Option<Room> {
-        let mut rooms = lock(&self.rooms);
-        let at = rooms.iter().position(|(of, _)| *of == number)?;
-        Some(rooms.swap_remove(at).1)
+    /// A failure before anything ran.
+    pub(crate) fn error(text: String) -> Self {
+        Self::new(text, true)
+    }
+}
+
+/// Answers requests about a selection of tools.
+pub(crate) struct Service {
+    selection: Selection,
+    mode: Mode,
+    executor: Executor,
+    usage: Usage,
+    cache: discovery::Cache,
+}
+
+impl Service {
+    pub(crate) fn new(selection: Selection, mode: Mode, executor: Executor) -> Self {
+        Self {
+            selection,
+            mode,
+            executor,
+            usage: Usage::default(),
+            cache: discovery::Cache::default(),
+        }
     }
 
-    /// Forgets what answers hold that nobody is to have any more.
-    pub(crate) fn keep_rooms(&self, is_wanted: impl Fn(i64) -> bool) {
-        lock(&self.rooms).retain(|(number, _)| is_wanted(*number));
+    /// The tools that are offered.
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Which tools are registered.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The registered tools, and a permit if there are many.
+    pub(crate) async fn tools(&self) -> (Vec<ToolDescription>, Option<AnswerPermit>) {
+        let permit = match self.mode {
+            Mode::Classic => {
+                let bytes = self.selection.catalog.text.len();
+                self.executor.permits.answer(bytes).await
+            }
+            Mode::Discovery | Mode::Explore => None,
+        };
+        (registration::tools(&self.selection, self.mode), permit)
+    }
+
+    /// Whether a registered tool runs a command. The others only look up what was baked.
+    pub(crate) fn runs_command(&self, name: &str) -> bool {
+        self.lookup_tool(name).is_none()
+    }
+
+    /// The request that a call of a registered tool is.
+    pub(crate) fn request(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Request, InvalidRequest> {
+        match self.lookup_tool(name) {
+            Some(SEARCH) => return Ok(Request::Search(search_query(arguments))),
+            Some(tool) => return Ok(Request::Lookup { tool, arguments }),
+            None => {}
+        }
+        match self.mode {
+            Mode::Discovery | Mode::Explore if name == CALL => {
+                request::target(arguments).map_err(InvalidRequest::Refused)
+            }
+            Mode::Classic if self.selection.find(name).is_some() => Ok(Request::Call {
+                tool: name.to_owned(),
+                arguments,
+            }),
+            _ => Err(InvalidRequest::UnknownTool),
+        }
+    }
+
+    /// Answers a request. Dropping the future cancels it, and ends the command that it runs.
+    pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
+        let mut answer = match request {
+            Request::Search(query) => self.search(&query),
+            Request::Lookup { tool, arguments } => self.look_up(tool, arguments),
+            Request::Call { tool, arguments } => self.call(&tool, &arguments, client).await,
+        };
+        answer.permit = self.executor.permits.answer(answer.text.len()).await;
+        answer
     }
 
     /// Waits until nothing of any call is left.
     pub(crate) async fn close(&self) {
-        self.limits.keepers.close().await;
+        self.executor.keepers.close().await;
         self.usage.finish();
     }
 
-    /// The JSON of the result of a request that needs nothing but what was baked, if it is one.
-    pub(crate) fn answer_at_once(&self, request: &mut ClientRequest) -> Option<String> {
-        match request {
-            ClientRequest::PingRequest(_) => Some("{}".to_owned()),
-            ClientRequest::CallToolRequest(call) => {
-                let tool = self.lookup(&call.params.name)?;
-                let arguments = call.params.arguments.take().unwrap_or_default();
-                let (text, is_error) = self.look_up(tool, arguments);
-                let end = if is_error {
-                    r#""}],"isError":true}"#
-                } else {
-                    r#""}],"isError":false}"#
-                };
-                Some([r#"{"content":[{"type":"text","text":""#, &text, end].concat())
-            }
-            _ => None,
-        }
-    }
-
-    /// The registered tool that has a name, if it is one that only looks up what was baked.
-    fn lookup(&self, name: &str) -> Option<&'static str> {
+    /// The registered tool that has a name, if it only looks up what was baked.
+    fn lookup_tool(&self, name: &str) -> Option<&'static str> {
         match self.mode {
             Mode::Classic => None,
-            _ if name == meta_tools::SEARCH => Some(meta_tools::SEARCH),
+            _ if name == SEARCH => Some(SEARCH),
             Mode::Discovery => None,
             Mode::Explore => discovery::tool(name),
         }
     }
 
-    /// Answers a request to such a tool: JSON as it stands in a string of JSON, and whether it tells of an
-    /// error.
-    fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> (String, bool) {
+    fn search(&self, query: &Query) -> Answer {
         let start = Instant::now();
-        if tool == meta_tools::SEARCH {
-            let query = meta_tools::query(arguments);
-            let searched = search(&self.selection, &query);
-            let about = query.text.unwrap_or_default();
-            self.usage.log(tool, &about, searched.results, start);
-            return (searched.json, false);
-        }
+        let searched = search(&self.selection, query);
+        let about = query.text.as_deref().unwrap_or_default();
+        self.usage.log(SEARCH, about, searched.results, start);
+        Answer::new(climax_core::pieces::unquoted(&searched.json), false)
+    }
+
+    fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> Answer {
+        let start = Instant::now();
         let answered = discovery::answer(&self.selection, &self.cache, tool, arguments);
         self.usage
             .log(tool, &answered.about, answered.results, start);
-        (answered.json, answered.is_error)
+        Answer::new(
+            climax_core::pieces::unquoted(&answered.json),
+            answered.is_error,
+        )
     }
 
-    /// Carries out a call of a registered tool, and tells how it goes on if there is a token for that.
-    pub(crate) async fn answer_told(
-        &self,
-        call: CallToolRequestParams,
-        token: Option<ProgressToken>,
-        tell: &Tell<'_>,
-    ) -> Result<Answer, ErrorData> {
-        let arguments = call.arguments.unwrap_or_default();
-        match token.filter(|_| self.lookup(&call.name).is_none()) {
-            None => self.answer(&call.name, arguments, None).await,
-            Some(token) => {
-                let progress = Progress::default();
-                let answer = self.answer(&call.name, arguments, Some(&progress));
-                reported(answer, &progress, token, tell).await
-            }
-        }
-    }
-
-    async fn answer(
+    async fn call(
         &self,
         name: &str,
-        arguments: Map<String, Value>,
-        progress: Option<&Progress>,
-    ) -> Result<Answer, ErrorData> {
-        let selection = &self.selection;
-        let limits = &self.limits;
+        arguments: &Map<String, Value>,
+        client: &impl Client,
+    ) -> Answer {
+        let Some((number, tool)) = self.selection.find(name) else {
+            return Answer::error(format!("Unknown tool: {name}"));
+        };
+        let state = client.wants_progress().then(CallState::default);
         // Boxed, so that requests that run nothing stay small.
-        let run = async |number, tool, arguments: &Map<String, Value>| {
-            Box::pin(call(selection, number, tool, arguments, limits, progress)).await
-        };
-        match (self.mode, name) {
-            _ if let Some(tool) = self.lookup(name) => {
-                let (text, is_error) = self.look_up(tool, arguments);
-                let text = unquoted(&text);
-                Ok(Answer {
-                    text,
-                    is_error,
-                    room: None,
-                })
-            }
-            (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
-                let (name, arguments) = match meta_tools::target(arguments) {
-                    Ok(target) => target,
-                    Err(refusal) => return Ok(refusal),
-                };
-                match selection.find(&name) {
-                    Some((number, tool)) => Ok(run(number, tool, &arguments).await),
-                    None => Ok(Answer::error(format!("Unknown tool: {name}"))),
-                }
-            }
-            (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
-                Ok(run(number, tool, &arguments).await)
-            }
-            _ => Err(ErrorData::invalid_params(
-                format!("Unknown tool: {name}"),
-                None,
-            )),
+        let executor = &self.executor;
+        let call = executor.call(&self.selection, number, tool, arguments, state.as_ref());
+        let call = Box::pin(call);
+        match &state {
+            None => call.await,
+            Some(state) => report_while(call, state, client).await,
         }
-    }
-
-    /// The list of registered tools, as JSON.
-    pub(crate) fn tools_json(&self) -> &str {
-        match self.mode {
-            Mode::Discovery => meta_tools::REGISTRATION,
-            Mode::Explore => self.tools_json.get_or_init(|| {
-                let both = meta_tools::REGISTRATION.trim_end_matches(']');
-                format!("{both},{}]", discovery::REGISTRATION)
-            }),
-            Mode::Classic => self
-                .tools_json
-                .get_or_init(|| classic_tools(&self.selection)),
-        }
-    }
-}
-
-fn classic_tools(selection: &Selection) -> String {
-    let mut json = String::from("[");
-    for tool in selection.clis().flat_map(|cli| selection.tools_of(cli)) {
-        if json.len() > 1 {
-            json.push(',');
-        }
-        json += r#"{"name":"#;
-        json += &unquoted(selection.text(tool.head));
-        json += r#","inputSchema":"#;
-        json += &unquoted(selection.text(tool.schema));
-        json += match tool.risk {
-            None => "}",
-            Some(Risk::Read) => r#","annotations":{"readOnlyHint":true}}"#,
-            Some(Risk::Write) => {
-                r#","annotations":{"readOnlyHint":false,"destructiveHint":false}}"#
-            }
-            Some(Risk::Destructive) => {
-                r#","annotations":{"readOnlyHint":false,"destructiveHint":true}}"#
-            }
-        };
-    }
-    json.push(']');
-    json
-}
-
-/// The handler of requests.
-pub(crate) struct Server {
-    offer: Arc<Offer>,
-}
-
-impl Server {
-    pub(crate) fn new(offer: Arc<Offer>) -> Self {
-        Self { offer }
-    }
-
-    /// The server's name: the config's if there is one only.
-    fn name(&self) -> &str {
-        let selection = &self.offer.selection;
-        let mut clis = selection.clis();
-        match (clis.next(), clis.next()) {
-            (Some(only), None) => selection.text(only.name),
-            _ => "climax",
-        }
-    }
-
-    fn instructions(&self) -> String {
-        let selection = &self.offer.selection;
-        let what = format!(
-            "{} of {}",
-            counted(selection.tool_count() as usize, "command-line tool"),
-            counted(selection.clis().count(), "CLI")
-        );
-        match self.offer.mode {
-            Mode::Discovery => format!(
-                "This server runs {what}. Find one with \
-                 climax_search: give keywords in `query`, or no arguments for a summary of the \
-                 CLIs. Each result has the tool's name and the schema of its arguments. Then run \
-                 it with climax_call: `tool_name` as found, and `args` as the schema says."
-            ),
-            Mode::Explore => format!(
-                "This server runs {what}. Find one with search_mcp_tools: say in plain words what is to \
-                 be done. Results have a confidence, reasons, the schema of the arguments and an example. \
-                 get_tool_details tells more about a tool, list_tool_categories what there is, and \
-                 search_tools_by_capability which tools take certain parameters. Then run it with \
-                 climax_call: `tool_name` as found, and `args` as the schema says."
-            ),
-            Mode::Classic => format!(
-                "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
-                 [exit code] where there is something to say."
-            ),
-        }
-    }
-}
-
-impl ServerHandler for Server {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(self.name(), env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.instructions())
-    }
-
-    /// Empty here: the transport puts the baked JSON into the answer.
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::default())
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let client = context.peer;
-        let tell = |message| -> Told<'_> {
-            Box::pin(async {
-                // A client that does not hear it has gone, and the call ends by that.
-                let _ = client.notify_progress(message).await;
-            })
-        };
-        let token = context.meta.get_progress_token();
-        let answer = tokio::select! {
-            answer = self.offer.answer_told(request, token, &tell) => answer?,
-            // Nobody waits for the answer; dropping the call kills what it started.
-            () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
-        };
-        if let (Some(room), RequestId::Number(number)) = (answer.room, context.id) {
-            lock(&self.offer.rooms).push((number, room));
-        }
-        let blocks = vec![ContentBlock::text(answer.text)];
-        let result = if answer.is_error {
-            CallToolResult::error(blocks)
-        } else {
-            CallToolResult::success(blocks)
-        };
-        Ok(result.into())
     }
 }

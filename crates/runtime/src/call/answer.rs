@@ -4,50 +4,20 @@ use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::call::arguments::Refusal;
 use crate::captured::Captured;
-use crate::runner::{End, Outcome, Place};
+use crate::runner::{End, Outcome};
+use crate::service::Answer;
 
-/// The text of a call's result, and whether it is an error.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    /// What the agent reads.
-    pub(crate) text: String,
-    /// Whether the tool failed.
-    pub(crate) is_error: bool,
-    /// What a long answer holds until it is written.
-    pub(crate) room: Option<Room>,
-}
-
-/// The place of a command that has ended, and one among the few answers that are put into words: a client
-/// that does not read has neither more commands run nor more memory filled.
-#[derive(Debug)]
-pub(crate) struct Room {
-    pub(crate) _place: Option<Place>,
-    pub(crate) _words: OwnedSemaphorePermit,
-}
-
-impl Answer {
-    /// A failure before anything ran.
-    pub(crate) fn error(text: String) -> Self {
-        Self {
-            text,
-            is_error: true,
-            room: None,
-        }
-    }
-
-    /// A refusal, with a line for each reason.
-    pub(crate) fn refusal(refusal: &Refusal) -> Self {
-        let (what, reasons) = match refusal {
-            Refusal::Arguments(reasons) => ("Argument", reasons),
-            Refusal::Policy(reasons) => ("Policy", reasons),
-        };
-        let reasons = reasons.join("\n  - ");
-        Self::error(format!("{what} validation failed:\n  - {reasons}"))
-    }
+/// The answer to a call that is refused, with a line for each reason.
+pub(crate) fn refusal(refusal: &Refusal) -> Answer {
+    let (what, reasons) = match refusal {
+        Refusal::Arguments(reasons) => ("Argument", reasons),
+        Refusal::Policy(reasons) => ("Policy", reasons),
+    };
+    let reasons = reasons.join("\n  - ");
+    Answer::error(format!("{what} validation failed:\n  - {reasons}"))
 }
 
 /// The answer to a call that was carried out.
@@ -86,11 +56,7 @@ pub(crate) fn answer(outcome: Outcome) -> Answer {
     if text.is_empty() {
         text.push_str("(no output)");
     }
-    Answer {
-        text,
-        is_error: code != 0,
-        room: None,
-    }
+    Answer::new(text, code != 0)
 }
 
 /// Output without blank lines around it. The first line keeps its indentation, which means

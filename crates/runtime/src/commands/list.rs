@@ -1,13 +1,50 @@
 //! Shows what is baked into a binary: a table for people, JSON for programs.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
+use climax_core::output::print;
 use climax_core::pieces::unquoted;
 use serde_json::{Map, Value};
 
-use crate::catalog::Tool;
+use super::Failure;
+use super::configuration::allowed;
+use crate::catalog::policies::Allowed;
 use crate::catalog::selection::Selection;
+use crate::catalog::{Catalog, Tool};
 use crate::search::entry;
+
+#[derive(clap::Args)]
+pub(super) struct ListArguments {
+    /// CLIs to show, by file or config name; all if none is named
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// A policy that says which of them are allowed; may be given several times
+    #[arg(long, value_name = "FILE")]
+    policy: Vec<PathBuf>,
+}
+
+pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> Result<(), Failure> {
+    // Nothing runs, so it does not matter what this machine has.
+    let Allowed {
+        selection,
+        surroundings,
+        ..
+    } = allowed(catalog, &arguments.names, &arguments.policy, &|_, _| None)?;
+    let text = if arguments.json {
+        json_list(&selection)
+    } else {
+        let container = surroundings.iter().find_map(|it| it.container.as_ref());
+        let container = container.map_or(String::new(), |container| {
+            format!("Commands run in containers of {}\n", container.image)
+        });
+        table(&selection) + &container
+    };
+    Ok(print(&text)?)
+}
 
 /// The width of a table where there is no terminal.
 const USUAL_WIDTH: usize = 120;
@@ -15,7 +52,7 @@ const NARROWEST_CELL: usize = 12;
 const GAP: usize = 2;
 
 /// A table of the tools, CLI by CLI, as wide as the terminal.
-pub(crate) fn table(selection: &Selection) -> String {
+fn table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 4]> = selection
@@ -153,7 +190,7 @@ fn argument(name: &str, property: &Value, is_required: bool) -> String {
 }
 
 /// Everything about the tools as JSON.
-pub(crate) fn json_list(selection: &Selection) -> String {
+fn json_list(selection: &Selection) -> String {
     let tools: Vec<Value> = selection
         .clis()
         .flat_map(|cli| selection.tools_of(cli))

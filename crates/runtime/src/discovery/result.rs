@@ -15,7 +15,7 @@ use crate::call::shown;
 use crate::catalog::selection::Selection;
 use crate::catalog::{Risk, Tool};
 use crate::search::ranked::{Confidence, Found, Match};
-use crate::service::meta_tools;
+use crate::service::CALL;
 
 /// More reasons than this tell nothing new.
 const MOST_REASONS: usize = 6;
@@ -94,7 +94,7 @@ pub(super) fn push_examples(
         };
         json.open('{');
         json.key("tool");
-        json.plain(meta_tools::CALL);
+        json.plain(CALL);
         json.key("arguments");
         push_call(json, selection, tool, args);
         json.field("command_line", &shown.command_line);

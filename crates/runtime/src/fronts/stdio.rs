@@ -1,10 +1,9 @@
-//! Moves MCP messages over standard input and output, one a line.
+//! MCP messages over standard input and output, one a line: the transport below rmcp.
 //!
-//! It stands below rmcp's service, in place of rmcp's own transport: it answers by itself what takes
-//! nothing but baked bytes, input that is no message gets an answer, and a client that sends too
-//! much has to wait.
+//! It takes the place of rmcp's own, because that one has no back-pressure, drops malformed input silently,
+//! and drains for seconds at the end of input. This one limits the size of lines, answers what is not a
+//! message, holds requests back that are too many, and writes. All else is left to rmcp.
 
-mod calls;
 mod departure;
 mod flow;
 mod lines;
@@ -12,54 +11,48 @@ mod message;
 mod message_id;
 mod streams;
 mod writer;
-mod written;
 
-use std::future::Future;
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage,
-    JsonRpcRequest, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, JsonRpcRequest,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
 use serde::Serialize;
-use serde_json::Value;
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
-use crate::service::Offer;
-use calls::Calls;
+use super::mcp::Deliveries;
 use departure::Departure;
-use flow::{Flow, Number, Verdict};
+use flow::{Flow, Kind, Verdict};
 use lines::{Line, Lines};
-use message::{Parsed, invalid_request, is_usual, kind, needs_no_session, opens, parse};
+use message::{Parsed, error_response, invalid_request, parse, session_error};
 use writer::Writer;
-use written::{refusal, written};
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
     lines: Lines,
     max_request: usize,
-    /// Whether the session has begun. What is no request before that has nothing to be about, and
-    /// rmcp would take it for a reason to leave.
+    /// Tells which requests run a command.
+    runs_command: Box<RunsCommand>,
+    /// Whether the session has begun. Before that, rmcp takes any message but a request for a reason to end.
     is_open: bool,
-    /// Whether the handshake was answered. Nothing may overtake that.
-    has_greeted: bool,
-    /// Whether there is no more input.
+    /// Whether the input has ended.
     is_at_end: bool,
     departure: Departure,
     flow: Arc<Flow>,
-    offer: Arc<Offer>,
-    calls: Calls,
-    /// What is to be said about the last line. It is kept here, because rmcp may drop the future
-    /// that says it and ask again.
+    /// The response to the last line, if the line was not for rmcp. It is kept here, because rmcp may drop
+    /// the future that sends it and ask for the next message again.
     reply: Option<Vec<u8>>,
     /// Taken when the session ends.
     writer: Option<Writer>,
 }
+
+/// Whether a request runs a command.
+type RunsCommand = dyn Fn(&ClientRequest) -> bool + Send;
 
 /// How much a client may ask for.
 #[derive(Clone, Copy)]
@@ -71,37 +64,43 @@ pub(crate) struct Limits {
 }
 
 impl Stdio {
-    /// Takes over the process's standard input and output.
-    pub(crate) fn new(offer: Arc<Offer>, stop: CancellationToken, limits: Limits) -> Self {
+    /// Takes over the process's standard input and output. Cancels `stop` when the client leaves.
+    pub(crate) fn new(
+        limits: Limits,
+        stop: CancellationToken,
+        runs_command: impl Fn(&ClientRequest) -> bool + Send + 'static,
+    ) -> Self {
         let flow = Arc::new(Flow::new(limits.max_concurrent));
-        let writer = Writer::new(streams::output(), offer.clone(), flow.clone(), stop.clone());
+        let writer = Writer::new(streams::output(), flow.clone(), stop.clone());
         Self {
             lines: Lines::new(streams::input(), limits.max_request),
             max_request: limits.max_request,
+            runs_command: Box::new(runs_command),
             is_open: false,
-            has_greeted: false,
             is_at_end: false,
             departure: Departure::new(stop),
             flow,
-            offer,
-            calls: Calls::default(),
             reply: None,
             writer: Some(writer),
         }
     }
 
-    /// The next message that rmcp may have, or nothing when there is no more.
+    /// What keeps permits until responses are written.
+    pub(crate) fn deliveries(&self) -> Arc<dyn Deliveries> {
+        self.flow.clone()
+    }
+
+    /// The next message for rmcp, or nothing when there is no more.
     async fn next_message(&mut self) -> io::Result<Option<ClientJsonRpcMessage>> {
         loop {
-            // What was asked for before has its turn too, also when there is always more to read.
+            // Requests under way have their turn too, also when there is always more to read.
             consume_budget().await;
-            self.say_reply().await;
+            self.send_reply().await;
             if let Some((number, line)) = self.flow.next_parked() {
                 if let Parsed::Message(message) = parse(line.trim_ascii())
                     && let JsonRpcMessage::Request(request) = *message
-                    && let Some(request) = self.begin(number, request)
                 {
-                    return Ok(Some(JsonRpcMessage::Request(request)));
+                    return Ok(Some(renumbered(request, number)));
                 }
                 continue;
             }
@@ -121,7 +120,7 @@ impl Stdio {
                     }
                     Line::TooLong(id) => {
                         let reason = format!("the message is over {} bytes", self.max_request);
-                        self.complain(&id, &invalid_request(&reason));
+                        self.refuse(&id, &invalid_request(&reason));
                     }
                     Line::End => self.end(),
                 },
@@ -130,38 +129,18 @@ impl Stdio {
         }
     }
 
-    /// The message in a line, if it is one that rmcp may have now.
+    /// The message in a line, if rmcp may have it now.
     fn take(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
         let message = match parse(line.trim_ascii()) {
             Parsed::Message(message) => *message,
             Parsed::Nothing => return None,
             Parsed::Malformed(id, error) => {
-                self.complain(&id, &error);
+                self.refuse(&id, &error);
                 return None;
             }
         };
         match message {
-            JsonRpcMessage::Request(mut request) => {
-                self.is_open |= opens(&request.request);
-                if !self.is_open && !needs_no_session(&request.request) {
-                    let reason = "there is no session yet; send `initialize` first";
-                    self.complain(&request.id, &invalid_request(reason));
-                    return None;
-                }
-                if self.is_answered_at_once(&mut request) {
-                    return None;
-                }
-                match self.flow.admit(&request.id, kind(&request.request), line) {
-                    Verdict::Go(number) => self.begin(number, request).map(JsonRpcMessage::Request),
-                    Verdict::Parked => None,
-                    Verdict::Duplicate => {
-                        let error =
-                            invalid_request("another request with this id is not answered yet");
-                        self.complain(&request.id, &error);
-                        None
-                    }
-                }
-            }
+            JsonRpcMessage::Request(request) => self.admit(request, line),
             JsonRpcMessage::Notification(mut notification) => {
                 let mut may_go = self.is_open;
                 if let ClientNotification::CancelledNotification(cancelled) =
@@ -170,8 +149,7 @@ impl Stdio {
                     let id = &mut cancelled.params.request_id;
                     let number = id.take().and_then(|id| self.flow.cancel(&id));
                     *id = number.map(RequestId::Number);
-                    self.offer.keep_rooms(|number| self.flow.is_wanted(number));
-                    may_go = number.is_some_and(|number| !self.calls.cancel(number));
+                    may_go = number.is_some();
                 }
                 may_go.then_some(JsonRpcMessage::Notification(notification))
             }
@@ -179,68 +157,50 @@ impl Stdio {
         }
     }
 
-    /// Begins to work on a request. Returns it if it is rmcp that does.
-    fn begin(
+    /// The request, if it may be worked on now.
+    fn admit(
         &mut self,
-        number: Number,
-        mut request: JsonRpcRequest<ClientRequest>,
-    ) -> Option<JsonRpcRequest<ClientRequest>> {
-        let is_usual = self.has_greeted && is_usual(&request.request);
-        let token = request.request.get_meta().get_progress_token();
-        match (request.request, &self.writer) {
-            (ClientRequest::CallToolRequest(call), Some(writer)) if is_usual => {
-                let (offer, flow) = (self.offer.clone(), self.flow.clone());
-                let queue = writer.queue.clone();
-                let call = (call.params, token);
-                self.calls.begin(number, call, offer, flow, queue);
+        request: JsonRpcRequest<ClientRequest>,
+        line: &mut Vec<u8>,
+    ) -> Option<ClientJsonRpcMessage> {
+        if !self.is_open {
+            match session_error(&request.request) {
+                Ok(opens_session) => self.is_open = opens_session,
+                Err(error) => {
+                    self.refuse(&request.id, &error);
+                    return None;
+                }
+            }
+        }
+        let kind = if (self.runs_command)(&request.request) {
+            Kind::Call
+        } else {
+            Kind::Other
+        };
+        match self.flow.admit(&request.id, kind, line) {
+            Verdict::Go(number) => Some(renumbered(request, number)),
+            Verdict::Parked => None,
+            Verdict::Duplicate => {
+                let error = invalid_request("another request with this id is not answered yet");
+                self.refuse(&request.id, &error);
                 None
             }
-            (other, _) => {
-                request.request = other;
-                request.id = RequestId::Number(number);
-                Some(request)
-            }
         }
     }
 
-    /// Answers a request that takes nothing but what was baked. rmcp would need several times as long.
-    fn is_answered_at_once(&mut self, request: &mut JsonRpcRequest<ClientRequest>) -> bool {
-        let is_usual = self.has_greeted && is_usual(&request.request);
-        if !is_usual || self.flow.is_in_use(&request.id) {
-            return false;
-        }
-        let Some(result) = self.offer.answer_at_once(&mut request.request) else {
-            return false;
-        };
-        let id = match &request.id {
-            RequestId::Number(number) => number.to_string(),
-            RequestId::String(text) => Value::from(&**text).to_string(),
-        };
-        tracing::debug!("answered request {id} at once");
-        let parts = [
-            r#"{"jsonrpc":"2.0","id":"#,
-            &id,
-            r#","result":"#,
-            &result,
-            "}",
-        ];
-        self.reply = Some(parts.concat().into_bytes());
-        true
+    /// Answers a line that rmcp does not get.
+    fn refuse(&mut self, id: &impl Serialize, error: &ErrorData) {
+        self.reply = Some(error_response(id, error));
     }
 
-    /// Says that a line was no message.
-    fn complain(&mut self, id: &impl Serialize, error: &ErrorData) {
-        self.reply = Some(refusal(id, error));
-    }
-
-    /// One is said before another can come up.
-    async fn say_reply(&mut self) {
+    /// One reply is sent before the next line is read.
+    async fn send_reply(&mut self) {
         if self.reply.is_some()
             && let Some(writer) = &self.writer
         {
             tokio::select! {
-                Ok(permit) = writer.queue.reserve() => if let Some(bytes) = self.reply.take() {
-                    permit.send(bytes.into());
+                Ok(slot) = writer.queue.reserve() => if let Some(bytes) = self.reply.take() {
+                    slot.send(bytes.into());
                 },
                 () = self.departure.watch() => {}
             }
@@ -252,48 +212,16 @@ impl Stdio {
         self.is_at_end = true;
         self.departure.begin();
     }
-
-    /// A message as the client is to have it, or nothing if the client does not want it any more.
-    fn line(&mut self, message: &mut ServerJsonRpcMessage) -> Option<writer::Line> {
-        let id = match message {
-            JsonRpcMessage::Response(response) => Some(&mut response.id),
-            JsonRpcMessage::Error(error) => error.id.as_mut(),
-            _ => None,
-        };
-        let (mut answers, mut room) = (None, None);
-        if let Some(id) = id
-            && let RequestId::Number(number) = *id
-        {
-            room = self.offer.take_room(number);
-            self.offer.keep_rooms(|number| self.flow.is_wanted(number));
-            *id = self.flow.answer(number)?;
-            answers = Some(number);
-        }
-        let bytes = written(message)?;
-        let result = match message {
-            JsonRpcMessage::Response(response) => Some(&response.result),
-            _ => None,
-        };
-        self.has_greeted |= matches!(result, Some(ServerResult::InitializeResult(_)));
-        let tools = match result {
-            Some(ServerResult::ListToolsResult(_)) => list_in(&bytes),
-            _ => None,
-        };
-        Some(writer::Line {
-            bytes,
-            tools,
-            answers,
-            room,
-        })
-    }
 }
 
-/// Where the list of tools is in an answer to `tools/list`.
-fn list_in(bytes: &[u8]) -> Option<Range<usize>> {
-    const NO_TOOLS: &[u8] = br#""tools":[]"#;
-    // Quotes inside of a string are escaped, so this cannot be found in an id.
-    let end = memchr::memmem::find(bytes, NO_TOOLS)? + NO_TOOLS.len();
-    Some(end - "[]".len()..end)
+/// A request under the server's own number. rmcp never sees the client's ids, so that a client may use an id
+/// again as soon as it has the response, or has cancelled the request.
+fn renumbered(
+    mut request: JsonRpcRequest<ClientRequest>,
+    number: flow::Number,
+) -> ClientJsonRpcMessage {
+    request.id = RequestId::Number(number);
+    JsonRpcMessage::Request(request)
 }
 
 impl Transport<RoleServer> for Stdio {
@@ -304,15 +232,35 @@ impl Transport<RoleServer> for Stdio {
         mut message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let queue = self.writer.as_ref().map(|writer| writer.queue.clone());
-        let line = self.line(&mut message);
+        let flow = self.flow.clone();
         async move {
-            let Some(line) = line else {
-                return Ok(());
+            let Some(queue) = queue else {
+                return Err(io::ErrorKind::BrokenPipe.into());
             };
-            match queue {
-                Some(queue) if queue.send(line).await.is_ok() => Ok(()),
-                _ => Err(io::ErrorKind::BrokenPipe.into()),
+            // Serialised only when there is room for it, because JSON may be several times as large as its
+            // text.
+            let Ok(slot) = queue.reserve().await else {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            };
+            let id = match &mut message {
+                JsonRpcMessage::Response(response) => Some(&mut response.id),
+                JsonRpcMessage::Error(error) => error.id.as_mut(),
+                _ => None,
+            };
+            let mut answers = None;
+            if let Some(id) = id
+                && let RequestId::Number(number) = *id
+            {
+                match flow.answer(number) {
+                    Some(client_id) => *id = client_id,
+                    // The client has cancelled it.
+                    None => return Ok(()),
+                }
+                answers = Some(number);
             }
+            let bytes = message::serialise(&message);
+            slot.send(writer::Line { bytes, answers });
+            Ok(())
         }
     }
 
@@ -323,14 +271,13 @@ impl Transport<RoleServer> for Stdio {
             None
         });
         if message.is_none() && !self.is_open {
-            // rmcp forgets about a client that leaves so soon, but it may wait for what it asked.
+            // rmcp drops a transport whose client leaves so soon, but responses may be under way.
             let _ = self.close().await;
         }
         message
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.calls.end().await;
         if let Some(writer) = self.writer.take() {
             writer.close().await;
         }

@@ -1,26 +1,25 @@
-//! What is known of a call while it goes on: that it waits, that it runs, the last line it wrote. And how it
-//! is told.
+//! Reports to a client what a call is doing: that it waits, that it runs, the last line that it wrote.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Mutex;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tokio::time::timeout;
 
+use super::{Client, ProgressUpdate};
 use crate::lock::lock;
 
-/// How often a client that wants to know hears of a call.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// How often a client hears of a call.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A line that is longer is cut.
 const LONGEST_LINE: usize = 200;
 
-/// What a call is doing. Whoever carries it out tells, and whoever reports it asks.
+/// What a call is doing.
 #[derive(Default)]
-pub(crate) struct Progress(Mutex<State>);
+pub(crate) struct CallState(Mutex<State>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -30,8 +29,8 @@ enum State {
     Wrote(String),
 }
 
-impl Progress {
-    /// The command has its place.
+impl CallState {
+    /// The command starts.
     pub(crate) fn started(&self) {
         self.set(State::Running);
     }
@@ -41,8 +40,8 @@ impl Progress {
         self.set(State::Wrote(line));
     }
 
-    /// What to say about it after so many seconds.
-    pub(crate) fn message(&self, seconds: u64) -> String {
+    /// What to report after so many seconds.
+    fn message(&self, seconds: u64) -> String {
         match &*lock(&self.0) {
             State::Waiting => format!("{seconds} s: waiting for other commands to end"),
             State::Running => format!("{seconds} s: running"),
@@ -55,44 +54,35 @@ impl Progress {
     }
 }
 
-/// How a client is told.
-pub(crate) type Tell<'a> = dyn Fn(ProgressNotificationParam) -> Told<'a> + Sync + 'a;
-
-/// Done when it is told.
-pub(crate) type Told<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
-/// Waits for something, and tells how it goes on: when it has begun, then every second. What is refused never
-/// begins. The last message is out before this returns, because none may follow an answer.
-pub(crate) async fn reported<T>(
-    work: impl Future<Output = T>,
-    progress: &Progress,
-    token: ProgressToken,
-    tell: &Tell<'_>,
+/// Carries out a call and reports its progress: when it has begun, then at an interval. A call that is
+/// refused never begins. The last report is out before this returns, because none may follow the answer.
+pub(super) async fn report_while<T>(
+    call: impl Future<Output = T>,
+    state: &CallState,
+    client: &impl Client,
 ) -> T {
     let start = Instant::now();
-    let mut work = pin!(work);
-    let begun = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-    if let Poll::Ready(result) = begun {
+    let mut call = pin!(call);
+    let first_poll = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
+    if let Poll::Ready(result) = first_poll {
         return result;
     }
-    let (mut seconds, mut text) = (0, "started".to_owned());
+    let (mut seconds, mut message) = (0, "started".to_owned());
     loop {
-        #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
-        let message = ProgressNotificationParam::new(token.clone(), seconds as f64);
-        let mut told = tell(message.with_message(text));
-        // It goes on also when the client does not listen.
+        let mut report = pin!(client.report_progress(ProgressUpdate { seconds, message }));
+        // The call goes on also when the client does not read.
         tokio::select! {
-            result = &mut work => {
-                told.await;
+            result = &mut call => {
+                report.await;
                 return result;
             }
-            () = &mut told => {}
+            () = &mut report => {}
         }
-        if let Ok(result) = timeout(INTERVAL, &mut work).await {
+        if let Ok(result) = timeout(REPORT_INTERVAL, &mut call).await {
             return result;
         }
         seconds = start.elapsed().as_secs();
-        text = progress.message(seconds);
+        message = state.message(seconds);
     }
 }
 
@@ -147,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_message_tells_the_time_and_the_last_that_is_known() {
-        let progress = Progress::default();
+        let progress = CallState::default();
         assert_eq!(
             progress.message(2),
             "2 s: waiting for other commands to end"

@@ -7,7 +7,9 @@ use std::sync::{Mutex, MutexGuard};
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
+use crate::fronts::mcp::Deliveries;
 use crate::lock::lock;
+use crate::service::AnswerPermit;
 
 /// How many requests may be answered at the same time, beside calls. They take no time, but the
 /// client may not read the answers.
@@ -73,6 +75,8 @@ struct Request {
     kind: Kind,
     /// Whether its answer is on the way.
     is_answered: bool,
+    /// Released when the answer is written, or no longer wanted.
+    permit: Option<AnswerPermit>,
 }
 
 impl Flow {
@@ -83,11 +87,6 @@ impl Flow {
             state: Mutex::default(),
             freed: Notify::new(),
         }
-    }
-
-    /// Whether there is a request of this id that has no answer yet.
-    pub(super) fn is_in_use(&self, id: &RequestId) -> bool {
-        self.state().numbers.contains_key(id)
     }
 
     /// Takes in a request that came as this line.
@@ -160,11 +159,6 @@ impl Flow {
         }
     }
 
-    /// Whether somebody waits for the answer to a request.
-    pub(super) fn is_wanted(&self, number: Number) -> bool {
-        self.state().working.contains_key(&number)
-    }
-
     /// Whether more may be read.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();
@@ -186,6 +180,16 @@ impl Flow {
     }
 }
 
+impl Deliveries for Flow {
+    fn hold(&self, request: &RequestId, permit: AnswerPermit) {
+        if let RequestId::Number(number) = request
+            && let Some(request) = self.state().working.get_mut(number)
+        {
+            request.permit = Some(permit);
+        }
+    }
+}
+
 impl State {
     fn start(&mut self, number: Number, id: RequestId, kind: Kind) {
         *self.count(kind) += 1;
@@ -193,6 +197,7 @@ impl State {
             id,
             kind,
             is_answered: false,
+            permit: None,
         };
         self.working.insert(number, request);
     }

@@ -2,7 +2,6 @@
 //! client reads.
 
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::flow::{Flow, Number};
 use super::streams::Output;
-use crate::call::answer::Room;
-use crate::service::Offer;
 
 /// How many lines wait to be written.
 const QUEUE: usize = 64;
@@ -27,21 +24,15 @@ const PATIENCE: Duration = Duration::from_millis(400);
 pub(super) struct Line {
     /// Without its end.
     pub(super) bytes: Vec<u8>,
-    /// Where in it the list of tools is to be, which is too long to be copied.
-    pub(super) tools: Option<Range<usize>>,
     /// The request that it answers.
     pub(super) answers: Option<Number>,
-    /// What it holds until it is written.
-    pub(super) room: Option<Room>,
 }
 
 impl From<Vec<u8>> for Line {
     fn from(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
-            tools: None,
             answers: None,
-            room: None,
         }
     }
 }
@@ -54,12 +45,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
-        output: Output,
-        offer: Arc<Offer>,
-        flow: Arc<Flow>,
-        stop: CancellationToken,
-    ) -> Self {
+    pub(super) fn new(output: Output, flow: Arc<Flow>, stop: CancellationToken) -> Self {
         let (queue, lines) = channel(QUEUE);
         let task = tokio::spawn(async move {
             let stopped = async {
@@ -67,7 +53,7 @@ impl Writer {
                 sleep(PATIENCE).await;
             };
             tokio::select! {
-                result = write(output, lines, &offer, &flow) => if let Err(error) = result {
+                result = write(output, lines, &flow) => if let Err(error) = result {
                     tracing::error!("cannot answer: {error}");
                     // A client that cannot hear has gone.
                     stop.cancel();
@@ -85,28 +71,16 @@ impl Writer {
     }
 }
 
-async fn write(
-    output: Output,
-    mut lines: Receiver<Line>,
-    offer: &Offer,
-    flow: &Flow,
-) -> io::Result<()> {
+async fn write(output: Output, mut lines: Receiver<Line>, flow: &Flow) -> io::Result<()> {
     let mut output = BufWriter::new(output);
     let mut batch = Vec::with_capacity(QUEUE);
     while lines.recv_many(&mut batch, QUEUE).await > 0 {
         for mut line in batch.drain(..) {
             line.bytes.push(b'\n');
-            let mut rest = &line.bytes[..];
-            if let Some(tools) = line.tools {
-                output.write_all(&rest[..tools.start]).await?;
-                output.write_all(offer.tools_json().as_bytes()).await?;
-                rest = &rest[tools.end..];
-            }
-            output.write_all(rest).await?;
+            output.write_all(&line.bytes).await?;
             if let Some(number) = line.answers {
                 flow.finish(number);
             }
-            drop(line.room);
         }
         output.flush().await?;
     }

@@ -1,10 +1,11 @@
-//! The two tools of the default mode: how they are registered, and how their arguments are read.
+//! Turns the arguments of `climax_search` and `climax_call` into requests.
 
 use serde_json::{Map, Value};
 
 use climax_core::scalar;
 
-use crate::call::answer::Answer;
+use super::{Answer, Request};
+use crate::call::answer::refusal;
 use crate::call::arguments::Refusal;
 use crate::search::Query;
 
@@ -15,31 +16,8 @@ pub(crate) const CALL: &str = "climax_call";
 
 const DEFAULT_LIMIT: usize = 10;
 
-/// Both tools as `tools/list` shows them. Clients that hide tools until they are asked for must not
-/// hide the way to ask for them, hence `alwaysLoad`.
-pub(crate) const REGISTRATION: &str = concat!(
-    r#"[{"name":"climax_search","title":"Search CLI tools","#,
-    r#""description":"Search for available CLI tools by keyword, category, or CLI name. "#,
-    r#"Call with no filters to get a summary of all available CLIs.","#,
-    r#""inputSchema":{"type":"object","properties":{"#,
-    r#""query":{"type":"string","description":"Search keyword (matched against tool name, description, CLI name, category, tags)"},"#,
-    r#""category":{"type":"string","description":"Filter by CLI category (exact match, case-insensitive)"},"#,
-    r#""cli":{"type":"string","description":"Filter by CLI name (exact match, case-insensitive)"},"#,
-    r#""limit":{"type":"integer","description":"Maximum number of results to return (default: 10)","default":10}}},"#,
-    r#""annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"#,
-    r#""_meta":{"anthropic/alwaysLoad":true}},"#,
-    r#"{"name":"climax_call","title":"Call a CLI tool","#,
-    r#""description":"Execute a CLI tool by name. Use climax_search first to discover available tools and their argument schemas.","#,
-    r#""inputSchema":{"type":"object","properties":{"#,
-    r#""tool_name":{"type":"string","description":"The exact name of the tool to execute (as returned by climax_search)"},"#,
-    r#""args":{"type":"object","description":"Arguments to pass to the tool (see tool's input_schema from climax_search)"}},"#,
-    r#""required":["tool_name"]},"#,
-    r#""annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true},"#,
-    r#""_meta":{"anthropic/alwaysLoad":true}}]"#,
-);
-
 /// Reads the arguments of a search. What is not text is searched for as JSON.
-pub(crate) fn query(mut arguments: Map<String, Value>) -> Query {
+pub(crate) fn search_query(mut arguments: Map<String, Value>) -> Query {
     let limit = limit(arguments.get("limit"));
     let mut text = |name: &str| match arguments.remove(name)? {
         Value::String(text) => Some(text),
@@ -76,11 +54,10 @@ fn saturated(whole: f64) -> i64 {
     whole as i64
 }
 
-/// Reads the arguments of a call: the tool's name, and the tool's own arguments.
-pub(crate) fn target(
-    mut arguments: Map<String, Value>,
-) -> Result<(String, Map<String, Value>), Answer> {
-    let refuse = |reason: String| Err(Answer::refusal(&Refusal::Arguments(vec![reason])));
+/// The call that the arguments of `climax_call` ask for, or an answer that says what is wrong with them.
+pub(super) fn target(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
+    let refuse = |reason: String| Err(refusal(&Refusal::Arguments(vec![reason])));
+    let call = |tool, arguments| Ok(Request::Call { tool, arguments });
     let name = match arguments.remove("tool_name") {
         Some(Value::String(name)) => name,
         None | Some(Value::Null) => {
@@ -93,10 +70,10 @@ pub(crate) fn target(
         }
     };
     match arguments.remove("args") {
-        None | Some(Value::Null) => Ok((name, Map::new())),
-        Some(Value::Object(arguments)) => Ok((name, arguments)),
+        None | Some(Value::Null) => call(name, Map::new()),
+        Some(Value::Object(arguments)) => call(name, arguments),
         Some(Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Object(arguments)) => Ok((name, arguments)),
+            Ok(Value::Object(arguments)) => call(name, arguments),
             _ => refuse("Argument 'args' must be an object, not text".to_owned()),
         },
         Some(other) => refuse(format!(
@@ -123,13 +100,6 @@ mod tests {
     }
 
     #[test]
-    fn the_registration_is_json() {
-        let tools: Value = serde_json::from_str(REGISTRATION).expect("valid JSON");
-        assert_eq!(tools[0]["name"], SEARCH);
-        assert_eq!(tools[1]["name"], CALL);
-    }
-
-    #[test]
     fn a_limit_is_read_from_what_agents_send() {
         for (value, expected) in [
             (json!(2), 2),
@@ -151,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_filter_that_is_null_is_absent() {
-        let query = query(object(json!({"query": null, "cli": "git", "category": 5})));
+        let query = search_query(object(json!({"query": null, "cli": "git", "category": 5})));
         assert_eq!(query.text, None);
         assert_eq!(query.cli.as_deref(), Some("git"));
         assert_eq!(query.category.as_deref(), Some("5"));
@@ -159,7 +129,11 @@ mod tests {
 
     /// What is to be called, or the words of the refusal.
     fn taken(arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
-        target(arguments).map_err(|refusal| refusal.text)
+        match target(arguments) {
+            Ok(Request::Call { tool, arguments }) => Ok((tool, arguments)),
+            Ok(_) => panic!("not a call"),
+            Err(answer) => Err(answer.text),
+        }
     }
 
     #[test]

@@ -1,0 +1,107 @@
+//! What the arguments of a command mean once they are checked.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::Arc;
+
+use climax_input::diagnostic::Diagnostic;
+use climax_policy::check::Local;
+
+use super::Failure;
+use crate::call::Executor;
+use crate::call::guard::Guard;
+use crate::catalog::Catalog;
+use crate::catalog::policies::{self, Allowed};
+use crate::catalog::selection::Selection;
+use crate::runner::Keepers;
+use crate::service::{Mode, Permits, Service};
+
+/// The subcommands, none of which is the name of a CLI.
+const COMMANDS: [&str; 3] = ["run", "list", "search"];
+
+/// Everything that a service needs.
+pub(super) struct Configuration {
+    /// The tools that are offered.
+    pub(super) selection: Selection,
+    /// What policies say about where commands run, and with what.
+    pub(super) guard: Guard,
+    pub(super) mode: Mode,
+    /// How many commands run at the same time.
+    pub(super) max_concurrent: usize,
+    /// Bytes of a command's output that are kept.
+    pub(super) max_output: usize,
+}
+
+impl Configuration {
+    /// The service, and the runner that it uses.
+    pub(super) fn service(self) -> Service {
+        let guard = Arc::new(self.guard);
+        let keepers = Keepers::new(self.max_concurrent, {
+            let guard = guard.clone();
+            move |name| guard.passes(name)
+        });
+        let executor = Executor {
+            permits: Permits::new(self.max_concurrent),
+            keepers,
+            max_output: self.max_output,
+            guard,
+        };
+        Service::new(self.selection, self.mode, executor)
+    }
+}
+
+/// What is left of the catalog by policies, and of that the CLIs that have one of the names. Where
+/// nothing is run, it does not matter what this machine has.
+pub(super) fn allowed(
+    catalog: &'static Catalog,
+    names: &[String],
+    policies: &[PathBuf],
+    trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
+) -> Result<Allowed, Failure> {
+    let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
+    eprint!("{}", allowed.warnings);
+    let all = allowed.selection;
+    allowed.selection = all.named(names).map_err(|unknown| {
+        if Selection::all(catalog)
+            .named(slice::from_ref(unknown))
+            .is_ok()
+        {
+            return format!("the policy allows no tool of `{unknown}`");
+        }
+        not_there(catalog, unknown)
+    })?;
+    Ok(allowed)
+}
+
+fn not_there(catalog: &Catalog, unknown: &str) -> String {
+    let ending = Path::new(unknown).extension();
+    let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
+    if is_yaml || unknown.contains('/') {
+        return configs_are_baked(unknown);
+    }
+    if COMMANDS.contains(&unknown) {
+        return format!(
+            "`{unknown}` is a command, and comes before everything else: climax {unknown} ..."
+        );
+    }
+    if unknown == "validate" {
+        return "configs are checked where they are baked: climax-codegen check FOLDER".to_owned();
+    }
+    let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
+    for cli in catalog.clis {
+        let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
+        let _ = write!(message, "\n  {stem}");
+        if name != stem {
+            let _ = write!(message, " ({name})");
+        }
+    }
+    message
+}
+
+pub(super) fn configs_are_baked(file: &str) -> String {
+    format!(
+        "`{file}` cannot be read: configs are baked into this binary when it is built. \
+         Build one that has it: CLIMAX_CONFIGS={file} cargo build --release"
+    )
+}

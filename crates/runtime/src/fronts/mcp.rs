@@ -1,0 +1,341 @@
+//! Translates between MCP and the service: a handler that can be served over any transport of rmcp.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
+    CustomRequest, CustomResult, ErrorCode, Implementation, InitializeRequestParams,
+    InitializeResultMethod, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, MetaObject,
+    PaginatedRequestParams, PingRequestMethod, ProgressNotificationParam, ProgressToken, RequestId,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::commands::list::counted;
+use crate::service::{
+    Answer, AnswerPermit, Client, InvalidRequest, Mode, ProgressUpdate, Service, ToolDescription,
+};
+
+/// The handler of MCP requests.
+pub(crate) struct Mcp {
+    service: Arc<Service>,
+    deliveries: Option<Arc<dyn Deliveries>>,
+}
+
+/// A transport that knows when a response has been delivered.
+pub(crate) trait Deliveries: Send + Sync {
+    /// Keeps a permit until the response to a request has been delivered or is no longer wanted.
+    fn hold(&self, request: &RequestId, permit: AnswerPermit);
+}
+
+impl Mcp {
+    /// A handler for any transport. Permits of long answers are released when rmcp has taken the response.
+    #[cfg(test)]
+    pub(crate) fn new(service: Arc<Service>) -> Self {
+        Self {
+            service,
+            deliveries: None,
+        }
+    }
+
+    /// A handler for a transport that knows when a response has been delivered.
+    pub(crate) fn with_deliveries(service: Arc<Service>, deliveries: Arc<dyn Deliveries>) -> Self {
+        Self {
+            service,
+            deliveries: Some(deliveries),
+        }
+    }
+
+    fn hold(&self, request: &RequestId, permit: Option<AnswerPermit>) {
+        if let (Some(deliveries), Some(permit)) = (&self.deliveries, permit) {
+            deliveries.hold(request, permit);
+        }
+    }
+
+    /// The server's name: the config's if there is only one.
+    fn name(&self) -> &'static str {
+        let selection = self.service.selection();
+        let mut clis = selection.clis();
+        match (clis.next(), clis.next()) {
+            (Some(only), None) => selection.text(only.name),
+            _ => "climax",
+        }
+    }
+
+    fn instructions(&self) -> String {
+        let selection = self.service.selection();
+        let what = format!(
+            "{} of {}",
+            counted(selection.tool_count() as usize, "command-line tool"),
+            counted(selection.clis().count(), "CLI")
+        );
+        match self.service.mode() {
+            Mode::Discovery => format!(
+                "This server runs {what}. Find one with \
+                 climax_search: give keywords in `query`, or no arguments for a summary of the \
+                 CLIs. Each result has the tool's name and the schema of its arguments. Then run \
+                 it with climax_call: `tool_name` as found, and `args` as the schema says."
+            ),
+            Mode::Explore => format!(
+                "This server runs {what}. Find one with search_mcp_tools: say in plain words what is to \
+                 be done. Results have a confidence, reasons, the schema of the arguments and an example. \
+                 get_tool_details tells more about a tool, list_tool_categories what there is, and \
+                 search_tools_by_capability which tools take certain parameters. Then run it with \
+                 climax_call: `tool_name` as found, and `args` as the schema says."
+            ),
+            Mode::Classic => format!(
+                "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
+                 [exit code] where there is something to say."
+            ),
+        }
+    }
+}
+
+impl ServerHandler for Mcp {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(self.name(), env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.instructions())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // All tools are on one page, so a cursor can only be another server's.
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            return Err(invalid_params(
+                "this server gave no `cursor`; leave it out, and all tools are listed",
+            ));
+        }
+        let (tools, permit) = self.service.tools().await;
+        self.hold(&context.id, permit);
+        Ok(ListToolsResult::with_all_items(
+            tools.into_iter().map(tool).collect(),
+        ))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let answer = match self.service.request(&request.name, arguments) {
+            Ok(request) => {
+                let client = McpClient {
+                    token: context.meta.get_progress_token(),
+                    peer: context.peer,
+                };
+                tokio::select! {
+                    answer = self.service.respond(request, &client) => answer,
+                    // Nobody waits for the answer; dropping the call ends its command.
+                    () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
+                }
+            }
+            Err(InvalidRequest::Refused(answer)) => answer,
+            Err(InvalidRequest::UnknownTool) => {
+                let message = format!("Unknown tool: {}", request.name);
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        self.hold(&context.id, answer.permit);
+        let blocks = vec![ContentBlock::text(answer.text)];
+        let result = if answer.is_error {
+            CallToolResult::error(blocks)
+        } else {
+            CallToolResult::success(blocks)
+        };
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(refusal(&request))
+    }
+
+    // rmcp answers these with empty results, although nothing of the kind is offered.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(method_not_found(CompleteRequestMethod::VALUE))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(method_not_found(ListPromptsRequestMethod::VALUE))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(method_not_found(ListResourcesRequestMethod::VALUE))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(method_not_found(ListResourceTemplatesRequestMethod::VALUE))
+    }
+}
+
+/// The client of one request.
+struct McpClient {
+    token: Option<ProgressToken>,
+    peer: Peer<RoleServer>,
+}
+
+impl Client for McpClient {
+    fn wants_progress(&self) -> bool {
+        self.token.is_some()
+    }
+
+    async fn report_progress(&self, update: ProgressUpdate) {
+        let Some(token) = self.token.clone() else {
+            return;
+        };
+        #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
+        let report = ProgressNotificationParam::new(token, update.seconds as f64);
+        // A client that does not get it has gone, and that ends the call.
+        let _ = self
+            .peer
+            .notify_progress(report.with_message(update.message))
+            .await;
+    }
+}
+
+/// Whether a request runs a command, so that it may take long.
+pub(crate) fn runs_command(service: &Service, request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::CallToolRequest(call) if service.runs_command(&call.params.name))
+}
+
+/// The error for a request that is none of those that rmcp knows: its method is not offered, or its
+/// parameters have the wrong shape.
+pub(crate) fn refusal(request: &CustomRequest) -> ErrorData {
+    let params = request.params.as_ref();
+    let field = |name: &str| params.and_then(|params| params.get(name));
+    let is_object = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
+    let known = [
+        PingRequestMethod::VALUE,
+        CallToolRequestMethod::VALUE,
+        ListToolsRequestMethod::VALUE,
+        InitializeResultMethod::VALUE,
+    ];
+    match request.method.as_str() {
+        "" => ErrorData::invalid_request("Invalid request: there is no `method`", None),
+        method if !known.contains(&method) => method_not_found(method),
+        _ if !is_object(params) => invalid_params("`params` is not an object"),
+        _ if !is_object(field("_meta")) => invalid_params("`_meta` is not an object"),
+        CallToolRequestMethod::VALUE if !field("name").is_some_and(Value::is_string) => {
+            invalid_params("tools/call needs a `name`")
+        }
+        CallToolRequestMethod::VALUE if !is_object(field("arguments")) => {
+            invalid_params("`arguments` is not an object")
+        }
+        InitializeResultMethod::VALUE => {
+            let params = params.unwrap_or(&Value::Null);
+            let reason = InitializeRequestParams::deserialize(params).err();
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            invalid_params(&format!("of `initialize`{reason}"))
+        }
+        method => invalid_params(&format!("of `{method}`")),
+    }
+}
+
+fn method_not_found(method: &str) -> ErrorData {
+    let message = format!("Method not found: {method}");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
+
+fn invalid_params(problem: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("Invalid parameters: {problem}"), None)
+}
+
+fn tool(description: ToolDescription) -> Tool {
+    let mut tool = Tool::new(
+        description.name,
+        description.description,
+        Arc::new(description.input_schema),
+    );
+    tool.title = description.title.map(str::to_owned);
+    tool.annotations = description.hints.map(|hints| {
+        ToolAnnotations::from_raw(
+            None,
+            hints.read_only,
+            hints.destructive,
+            hints.idempotent,
+            hints.open_world,
+        )
+    });
+    tool.meta = description.is_always_shown.then(|| {
+        let mut meta = MetaObject::new();
+        meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
+        meta
+    });
+    tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_that_rmcp_does_not_know_is_refused_with_the_reason() {
+        for (method, params, code, reason) in [
+            ("no/such", json!([]), -32601, "Method not found: no/such"),
+            ("", json!(null), -32600, "there is no `method`"),
+            ("ping", json!([]), -32602, "`params` is not an object"),
+            (
+                "ping",
+                json!({"_meta": 5}),
+                -32602,
+                "`_meta` is not an object",
+            ),
+            ("initialize", json!(null), -32602, "`initialize`"),
+            (
+                "initialize",
+                json!({}),
+                -32602,
+                "missing field `protocolVersion`",
+            ),
+            ("tools/call", json!(null), -32602, "needs a `name`"),
+            ("tools/call", json!({"name": 5}), -32602, "needs a `name`"),
+            (
+                "tools/call",
+                json!({"name": "x", "arguments": [1]}),
+                -32602,
+                "`arguments` is not an object",
+            ),
+            ("tools/list", json!({"cursor": 5}), -32602, "`tools/list`"),
+        ] {
+            let error = refusal(&CustomRequest::new(method, Some(params.clone())));
+            assert_eq!(error.code.0, code, "{method} {params}");
+            assert!(
+                error.message.contains(reason),
+                "{method} {params}: {}",
+                error.message
+            );
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The tools that a client sees in the list of tools.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::Mode;
+use super::request::{CALL, SEARCH};
+use crate::catalog::Risk;
+use crate::catalog::selection::Selection;
+use crate::discovery;
+
+/// A registered tool.
+pub(crate) struct ToolDescription {
+    pub(crate) name: &'static str,
+    pub(crate) title: Option<&'static str>,
+    pub(crate) description: Cow<'static, str>,
+    /// A JSON Schema.
+    pub(crate) input_schema: Map<String, Value>,
+    /// What a client may assume about it, if anything is known.
+    pub(crate) hints: Option<Hints>,
+    /// Whether clients that hide tools until they are searched for must show this one: it is what they
+    /// search with.
+    pub(crate) is_always_shown: bool,
+}
+
+/// What a client may assume about a tool. `None` means that nothing is known.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hints {
+    pub(crate) read_only: Option<bool>,
+    pub(crate) destructive: Option<bool>,
+    pub(crate) idempotent: Option<bool>,
+    pub(crate) open_world: Option<bool>,
+}
+
+impl Hints {
+    /// A look-up in what was baked.
+    pub(crate) const LOOKUP: Self = Self {
+        read_only: Some(true),
+        destructive: Some(false),
+        idempotent: Some(true),
+        open_world: Some(false),
+    };
+
+    /// A call of any tool.
+    const ANY_CALL: Self = Self {
+        read_only: Some(false),
+        destructive: Some(true),
+        idempotent: Some(false),
+        open_world: Some(true),
+    };
+
+    fn of_risk(risk: Risk) -> Self {
+        Self {
+            read_only: Some(risk == Risk::Read),
+            destructive: (risk != Risk::Read).then_some(risk == Risk::Destructive),
+            ..Self::default()
+        }
+    }
+}
+
+/// The registered tools of a mode.
+pub(super) fn tools(selection: &Selection, mode: Mode) -> Vec<ToolDescription> {
+    match mode {
+        Mode::Discovery => meta_tools(),
+        Mode::Explore => {
+            let mut tools = meta_tools();
+            tools.extend(discovery::registration());
+            tools
+        }
+        Mode::Classic => classic_tools(selection),
+    }
+}
+
+fn meta_tools() -> Vec<ToolDescription> {
+    vec![
+        ToolDescription {
+            name: SEARCH,
+            title: Some("Search CLI tools"),
+            description: "Search for available CLI tools by keyword, category, or CLI name. \
+                          Call with no filters to get a summary of all available CLIs."
+                .into(),
+            input_schema: object(json!({
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "description": "Search keyword (matched against tool name, description, CLI name, category, tags)",
+                    },
+                    "category": {
+                        "type": "string",
+                        "description": "Filter by CLI category (exact match, case-insensitive)",
+                    },
+                    "cli": {
+                        "type": "string",
+                        "description": "Filter by CLI name (exact match, case-insensitive)",
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "description": "Maximum number of results to return (default: 10)",
+                        "default": 10,
+                    },
+                },
+            })),
+            hints: Some(Hints::LOOKUP),
+            is_always_shown: true,
+        },
+        ToolDescription {
+            name: CALL,
+            title: Some("Call a CLI tool"),
+            description:
+                "Execute a CLI tool by name. Use climax_search first to discover available \
+                          tools and their argument schemas."
+                    .into(),
+            input_schema: object(json!({
+                "type": "object",
+                "properties": {
+                    "tool_name": {
+                        "type": "string",
+                        "description": "The exact name of the tool to execute (as returned by climax_search)",
+                    },
+                    "args": {
+                        "type": "object",
+                        "description": "Arguments to pass to the tool (see tool's input_schema from climax_search)",
+                    },
+                },
+                "required": ["tool_name"],
+            })),
+            hints: Some(Hints::ANY_CALL),
+            is_always_shown: true,
+        },
+    ]
+}
+
+fn classic_tools(selection: &Selection) -> Vec<ToolDescription> {
+    let tools = selection.clis().flat_map(|cli| selection.tools_of(cli));
+    tools
+        .map(|tool| ToolDescription {
+            name: selection.text(tool.name),
+            title: None,
+            description: climax_core::pieces::description(selection.text(tool.head)).into(),
+            input_schema: serde_json::from_str(&climax_core::pieces::unquoted(
+                selection.text(tool.schema),
+            ))
+            .expect("a schema"),
+            hints: tool.risk.map(Hints::of_risk),
+            is_always_shown: false,
+        })
+        .collect()
+}
+
+/// The map of a JSON object.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => unreachable!("schemas are objects, not {other}"),
+    }
+}
