@@ -44,4 +44,4 @@ tar -C "$work/image" -c . | podman import - localhost/climax-test >/dev/null 2>&
 podman run --rm --network none localhost/climax-test /bin/sh -c : >/dev/null 2>&1 ||
   skip "podman cannot run a container here"
 
-cargo test --quiet -p climax-tests --test containers -- --ignored --test-threads=1
+cargo test --quiet -p climax-tests --test suite containers:: -- --ignored --test-threads=1

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::process::{self, Command};
+use std::thread;
 
 /// A number out of what the system tells about a process, such as its memory in kilobytes.
 ///
@@ -18,12 +19,18 @@ pub fn status(process: u32, name: &str) -> u64 {
     number.expect("a number").parse().expect("a number")
 }
 
-/// The variable that tells which test a process belongs to, by the number of the test's own process.
+/// The variable that tells which test started a process.
 const MARK: &str = "STARTED_BY_TEST";
 
-/// Marks what a command starts, so that tests in other processes leave it out of their counts.
+/// Marks what a command starts, so that other tests leave it out of their counts.
 pub fn mark(command: &mut Command) -> &mut Command {
-    command.env(MARK, process::id().to_string())
+    command.env(MARK, current_test())
+}
+
+/// The current test: the process of the test binary and the test's thread, which has the test's name.
+fn current_test() -> String {
+    let thread = thread::current();
+    format!("{}:{}", process::id(), thread.name().unwrap_or_default())
 }
 
 /// How many processes have these words as their command line.
@@ -59,7 +66,7 @@ fn is_of_another_test(process: u32) -> bool {
         let value = variable.strip_prefix(MARK.as_bytes())?;
         value.strip_prefix(b"=")
     });
-    mark.is_some_and(|mark| mark != process::id().to_string().as_bytes())
+    mark.is_some_and(|mark| mark != current_test().as_bytes())
 }
 
 /// Sends a signal, named as `kill` names it.

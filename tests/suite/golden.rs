@@ -1,15 +1,15 @@
 //! The golden files of the code generator, compiled and used.
 
 mod every_kind {
-    include!("../codegen/tests/golden/every_kind.rs");
+    include!("../../codegen/tests/golden/every_kind.rs");
 }
 
 mod odd_names {
-    include!("../codegen/tests/golden/odd_names.rs");
+    include!("../../codegen/tests/golden/odd_names.rs");
 }
 
 mod with_policy {
-    include!("../codegen/tests/golden/with_policy.rs");
+    include!("../../codegen/tests/golden/with_policy.rs");
 }
 
 #[test]

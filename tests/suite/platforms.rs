@@ -13,7 +13,7 @@ fn compile(target: &str) -> Output {
                 #[rustc_builtin_macro]\nmacro_rules! compile_error { ($($token:tt)*) => {}; }\n\
                 mod supported;\n";
     fs::write(folder.path().join("lib.rs"), code).expect("a file");
-    let supported = include_str!("../crates/runtime/src/supported.rs");
+    let supported = include_str!("../../crates/runtime/src/supported.rs");
     fs::write(folder.path().join("supported.rs"), supported).expect("a file");
     run(Command::new("rustc")
         .current_dir(folder.path())

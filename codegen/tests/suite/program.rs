@@ -105,7 +105,7 @@ fn check_holds_a_policy_against_the_configs() {
 fn emit_prints_the_generated_code() {
     let output = climax_codegen(&["emit", "golden/every_kind.yaml"]);
     assert!(output.status.success());
-    assert_eq!(stdout(&output), include_str!("golden/every_kind.rs"));
+    assert_eq!(stdout(&output), include_str!("../golden/every_kind.rs"));
     let wrong = climax_codegen(&["emit", "rejected/no_tools.yaml"]);
     assert_eq!(wrong.status.code(), Some(1));
     assert_eq!(stdout(&wrong), "");

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const PROMISES: &str = include_str!("promises.md");
-const INHERITED: &str = include_str!("inherited.md");
+const PROMISES: &str = include_str!("../promises.md");
+const INHERITED: &str = include_str!("../inherited.md");
 
 #[test]
 fn every_test_that_a_page_names_exists() {

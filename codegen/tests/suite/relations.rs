@@ -11,7 +11,7 @@ use climax_discovery::relations::relations;
 use climax_discovery::vectors::Vectors;
 use climax_input::source::read;
 
-const LABELS: &str = include_str!("relations.yaml");
+const LABELS: &str = include_str!("../relations.yaml");
 const KINDS: [&str; 3] = ["alternatives", "complementary", "prerequisites"];
 
 #[test]

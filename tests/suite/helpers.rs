@@ -5,7 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use climax_tests::{
-    Server, descendants, eventually, fixtures, is_gone, kill, mark, pids, processes, run, script,
+    Folder, Server, descendants, eventually, fixtures, is_gone, kill, mark, pids, processes, run,
+    script,
 };
 use serde_json::json;
 
@@ -91,8 +92,14 @@ fn a_helper_that_is_asked_to_end_while_it_is_idle_runs_the_next_command() {
 #[test]
 fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
     let mut server = Server::start(&mut fixtures!());
-    let daemon = "setsid sh -c 'while :; do (sleep 1181 &); sleep 0.05; done' & sleep 0.1";
-    server.call("shell_run", &json!({"script": daemon}));
+    // It ends with the folder, so that a failure of this test leaves no daemon behind.
+    let folder = Folder::new();
+    let lines = format!(
+        "while [ -e {} ]; do (sleep 1181 &); sleep 0.05; done",
+        folder.text()
+    );
+    let start = format!("setsid sh -c '{lines}' & sleep 0.1");
+    server.call("shell_run", &json!({"script": start}));
     let other = server.send("tools/call", &script("shell_run", "sleep 1182; :"));
     eventually("it runs", || processes(&["sleep", "1182"]) == 1);
     eventually("the daemon works", || processes(&["sleep", "1181"]) > 3);
@@ -108,9 +115,15 @@ fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
     let after = pids(&["sleep", "1181"]);
     assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    let daemons = pids(&["sh", "-c", "while :; do (sleep 1181 &); sleep 0.05; done"]);
-    assert_eq!(daemons.len(), 1);
-    kill("KILL", daemons[0]);
+    // A child that it has just forked has its command line too.
+    let daemon = ["sh", "-c", &lines];
+    assert!(processes(&daemon) > 0);
+    eventually("the daemon is gone", || {
+        for process in pids(&daemon) {
+            run(Command::new("kill").args(["-KILL", &process.to_string()]));
+        }
+        processes(&daemon) == 0
+    });
     eventually(
         "its workers are gone, and no zombie is left of them",
         || {

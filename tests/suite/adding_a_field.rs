@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../docs/adding-a-field.md");
+const PAGE: &str = include_str!("../../docs/adding-a-field.md");
 
 /// What the page quotes, and the file in which it must stand.
 const STEPS: [(&str, &str); 10] = [
@@ -18,7 +18,7 @@ const STEPS: [(&str, &str); 10] = [
     ("crates/runtime/src/call/argv.rs", "pub fn flag("),
     ("codegen/tests/golden/every_kind.yaml", "flag: -m"),
     (
-        "tests/arguments.rs",
+        "tests/suite/arguments.rs",
         "fn a_flags_value_like_an_option_is_joined_to_it(",
     ),
     ("README.md", "| `flag` |"),
