@@ -1,7 +1,7 @@
 //! What the parts of a request take: `cargo bench -p climax-tests`.
 
 use climax_policy::pattern::{Pattern, is_match};
-use climax_runtime::measured;
+use climax_runtime::internals;
 use divan::{Bencher, black_box};
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ fn arguments_as_they_are(bencher: Bencher<'_, '_>) {
     let arguments = object(json!({
         "text": "a message", "count": 5, "ratio": 1.5, "verbose": true, "format": "json",
     }));
-    bencher.bench(|| measured::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
+    bencher.bench(|| internals::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
 }
 
 /// Values that have to be turned into their types.
@@ -33,7 +33,7 @@ fn arguments_that_are_coerced(bencher: Bencher<'_, '_>) {
     let arguments = object(json!({
         "text": 12345, "count": " 42 ", "ratio": "2.5", "verbose": "TRUE", "format": "json",
     }));
-    bencher.bench(|| measured::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
+    bencher.bench(|| internals::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
 }
 
 /// A usual pattern with a usual value, and one that others never finish with, with a long value. Both as
@@ -67,27 +67,27 @@ fn pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value: &str) {
 fn search(bencher: Bencher<'_, '_>, query: &str) {
     bencher
         .with_inputs(|| object(json!({"query": query})))
-        .bench_values(|arguments| measured::search(&CATALOG, arguments));
+        .bench_values(|arguments| internals::search(&CATALOG, arguments));
 }
 
 /// A sentence in each mode of the discovery suite: only ranked, with the whole answer, and asked again.
 #[divan::bench(args = ["keyword", "hybrid", "semantic"])]
 fn rank(bencher: Bencher<'_, '_>, mode: &str) {
-    bencher.bench(|| measured::rank(&CATALOG, black_box(SENTENCE), mode));
+    bencher.bench(|| internals::rank(&CATALOG, black_box(SENTENCE), mode));
 }
 
 #[divan::bench(args = ["keyword", "hybrid", "semantic"])]
 fn explore(bencher: Bencher<'_, '_>, mode: &str) {
     bencher
         .with_inputs(|| object(json!({"query": SENTENCE, "search_mode": mode})))
-        .bench_values(|arguments| measured::explore(&CATALOG, arguments));
+        .bench_values(|arguments| internals::explore(&CATALOG, arguments));
 }
 
 #[divan::bench]
 fn explore_again(bencher: Bencher<'_, '_>) {
     bencher
         .with_inputs(|| object(json!({"query": SENTENCE})))
-        .bench_values(|arguments| measured::explore_again(&CATALOG, arguments));
+        .bench_values(|arguments| internals::explore_again(&CATALOG, arguments));
 }
 
 const SENTENCE: &str = "how do i undo the last comit";
@@ -95,12 +95,12 @@ const SENTENCE: &str = "how do i undo the last comit";
 /// The list of CLIs.
 #[divan::bench]
 fn summary() -> String {
-    measured::search(&CATALOG, Map::new())
+    internals::search(&CATALOG, Map::new())
 }
 
 /// Output of some bytes; a million is cut.
 #[divan::bench(args = [0, 1000, 100_000, 3_000_000])]
 fn answer(bencher: Bencher<'_, '_>, bytes: usize) {
     let output = "a line of output that is not very long\n".repeat(bytes / 39);
-    bencher.bench(|| measured::answer(black_box(output.as_bytes()), b"", 1024 * 1024));
+    bencher.bench(|| internals::answer(black_box(output.as_bytes()), b"", 1024 * 1024));
 }

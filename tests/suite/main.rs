@@ -1,6 +1,7 @@
 //! The end-to-end tests, a module per subject.
 
 mod adding_a_field;
+mod architecture;
 mod arguments;
 mod command_line;
 mod containers;
@@ -23,5 +24,6 @@ mod protocol;
 mod search;
 mod spec;
 mod surroundings;
+mod transports;
 mod values;
 mod wrong_policies;

@@ -1,6 +1,6 @@
 //! The command line of the server: one file for each subcommand.
 
-mod configuration;
+pub(crate) mod configuration;
 pub(crate) mod list;
 mod run;
 mod search;

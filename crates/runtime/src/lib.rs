@@ -19,10 +19,10 @@ mod commands;
 mod discovery;
 mod fronts;
 pub mod generated;
+#[doc(hidden)]
+pub mod internals;
 mod lock;
 mod log;
-#[doc(hidden)]
-pub mod measured;
 mod moment;
 mod platform;
 mod runner;

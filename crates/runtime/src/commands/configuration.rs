@@ -21,21 +21,21 @@ use crate::service::{Mode, Permits, Service};
 const COMMANDS: [&str; 3] = ["run", "list", "search"];
 
 /// Everything that a service needs.
-pub(super) struct Configuration {
+pub(crate) struct Configuration {
     /// The tools that are offered.
-    pub(super) selection: Selection,
+    pub(crate) selection: Selection,
     /// What policies say about where commands run, and with what.
-    pub(super) guard: Guard,
-    pub(super) mode: Mode,
+    pub(crate) guard: Guard,
+    pub(crate) mode: Mode,
     /// How many commands run at the same time.
-    pub(super) max_concurrent: usize,
+    pub(crate) max_concurrent: usize,
     /// Bytes of a command's output that are kept.
-    pub(super) max_output: usize,
+    pub(crate) max_output: usize,
 }
 
 impl Configuration {
     /// The service, and the runner that it uses.
-    pub(super) fn service(self) -> Service {
+    pub(crate) fn service(self) -> Service {
         let guard = Arc::new(self.guard);
         let keepers = Keepers::new(self.max_concurrent, {
             let guard = guard.clone();

@@ -36,7 +36,6 @@ pub(crate) trait Deliveries: Send + Sync {
 
 impl Mcp {
     /// A handler for any transport. Permits of long answers are released when rmcp has taken the response.
-    #[cfg(test)]
     pub(crate) fn new(service: Arc<Service>) -> Self {
         Self {
             service,

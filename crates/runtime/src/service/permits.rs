@@ -56,3 +56,42 @@ impl Permits {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    /// Whether something is done without waiting.
+    async fn is_ready<T>(future: impl Future<Output = T>) -> bool {
+        timeout(Duration::ZERO, future).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn no_more_commands_run_than_allowed() {
+        let permits = Permits::new(2);
+        let first = permits.command().await;
+        let _second = permits.command().await;
+        assert!(!is_ready(permits.command()).await);
+        drop(first);
+        assert!(is_ready(permits.command()).await);
+    }
+
+    #[tokio::test]
+    async fn long_answers_that_nobody_takes_hold_back_commands_and_short_answers_do_not() {
+        let permits = Permits::new(2);
+        assert!(permits.answer(LONG_ANSWER_BYTES - 1).await.is_none());
+        let mut long = Vec::new();
+        for _ in 0..MAX_LONG_ANSWERS {
+            assert!(is_ready(permits.command()).await);
+            long.push(permits.answer(LONG_ANSWER_BYTES).await.expect("a permit"));
+        }
+        assert!(!is_ready(permits.answer(LONG_ANSWER_BYTES)).await);
+        assert!(!is_ready(permits.command()).await);
+        assert!(is_ready(permits.answer(1)).await);
+        long.pop();
+        assert!(is_ready(permits.command()).await);
+        assert!(is_ready(permits.answer(LONG_ANSWER_BYTES)).await);
+    }
+}

@@ -120,6 +120,49 @@ impl LastLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::time::sleep;
+
+    /// A client that keeps what is reported to it.
+    #[derive(Default)]
+    struct Recorder(Mutex<Vec<(u64, String)>>);
+
+    impl Client for Recorder {
+        fn wants_progress(&self) -> bool {
+            true
+        }
+
+        async fn report_progress(&self, update: ProgressUpdate) {
+            lock(&self.0).push((update.seconds, update.message));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_is_reported_when_it_has_begun_and_then_at_an_interval() {
+        let (client, state) = (Recorder::default(), CallState::default());
+        let call = async {
+            state.started();
+            sleep(REPORT_INTERVAL * 3 / 2).await;
+            7
+        };
+        assert_eq!(report_while(call, &state, &client).await, 7);
+        let reports = lock(&client.0).clone();
+        assert_eq!(
+            reports,
+            [(0, "started".to_owned()), (1, "1 s: running".to_owned())]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_refused_at_once_is_never_reported() {
+        let (client, state) = (Recorder::default(), CallState::default());
+        report_while(async {}, &state, &client).await;
+        assert!(lock(&client.0).is_empty());
+    }
+
+    #[tokio::test]
+    async fn nobody_can_be_asked_where_a_client_does_not_say_otherwise() {
+        assert_eq!(Recorder::default().ask("Delete it?").await, None);
+    }
 
     #[test]
     fn the_last_line_is_found_across_pieces() {

@@ -1,23 +1,58 @@
-//! The parts of a request, for benchmarks: what `benches/parts.rs` measures, and nobody else uses.
+//! Parts of the runtime for benchmarks and tests: the steps of a request, which `benches/parts.rs` measures,
+//! and the MCP handler, which `tests/` serves over another transport. Nobody else uses it.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
-use std::sync::LazyLock;
+use std::process::{ExitCode, ExitStatus};
+use std::sync::{Arc, LazyLock};
 
 use bumpalo::Bump;
 use climax_discovery::rank::Mode;
+use rmcp::ServerHandler;
 use serde_json::{Map, Value};
 
 use crate::call::answer;
 use crate::call::arguments::Reader;
 use crate::call::argv::Argv;
+use crate::call::guard::Guard;
 use crate::captured::Captured;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
+use crate::commands::configuration::Configuration;
 use crate::discovery::{self, Cache};
-use crate::runner::{End, Outcome};
+use crate::fronts::mcp::Mcp;
+use crate::runner::{self, End, Outcome};
 use crate::search::{self, ranked};
-use crate::service::search_query;
+use crate::service::{self, search_query};
+
+/// An MCP handler for a catalog, for any transport of rmcp. The modes are `default`, `explore` and
+/// `classic`.
+///
+/// # Panics
+/// There is no such mode.
+#[must_use]
+pub fn handler(catalog: &'static Catalog, mode: &str) -> impl ServerHandler {
+    let mode = match mode {
+        "default" => service::Mode::Discovery,
+        "explore" => service::Mode::Explore,
+        "classic" => service::Mode::Classic,
+        other => panic!("no mode is called {other}"),
+    };
+    let configuration = Configuration {
+        selection: Selection::all(catalog),
+        guard: Guard::default(),
+        mode,
+        max_concurrent: 16,
+        max_output: 1024 * 1024,
+    };
+    Mcp::new(Arc::new(configuration.service()))
+}
+
+/// Runs this process as one that runs commands, if it was started for that. A program that serves a handler
+/// calls it first.
+#[must_use]
+pub fn run_as_helper() -> Option<ExitCode> {
+    runner::is_nursery().then(runner::nursery)
+}
 
 /// JSON -> typed arguments -> command line; returns how many words it has.
 ///

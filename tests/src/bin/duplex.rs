@@ -1,0 +1,138 @@
+//! Serves the fixtures with rmcp's own transport over an in-memory duplex. `duplex MODE` connects its other
+//! end to standard input and output; `duplex client` connects rmcp's client and tries what it can do.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use climax_runtime::internals;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest,
+    ProgressNotificationParam, ServerResult,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions};
+use rmcp::{ClientHandler, RoleClient, ServiceError, serve_client, serve_server};
+use serde_json::{Value, json};
+use tokio::io::{AsyncWriteExt, DuplexStream, copy, duplex, split, stdin, stdout};
+use tokio::time::{sleep, timeout};
+
+climax_runtime::catalog!();
+
+/// What the duplex holds in each direction.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// How long anything may take.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+fn main() -> ExitCode {
+    if let Some(code) = internals::run_as_helper() {
+        return code;
+    }
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let (client, server) = duplex(BUFFER_BYTES);
+        let mode = if argument == "client" {
+            "default"
+        } else {
+            &argument
+        };
+        let handler = internals::handler(&CATALOG, mode);
+        let server = tokio::spawn(async move {
+            if let Ok(running) = serve_server(handler, split(server)).await {
+                let _ = running.waiting().await;
+            }
+        });
+        if argument == "client" {
+            timeout(DEADLINE, try_client(client))
+                .await
+                .expect("in time");
+        } else {
+            bridge(client).await;
+        }
+        server.await.expect("no panic");
+    });
+    // A thread may still wait for input.
+    runtime.shutdown_background();
+    ExitCode::SUCCESS
+}
+
+/// Copies between the duplex and the standard streams until the server has closed its end.
+async fn bridge(client: DuplexStream) {
+    let (mut reader, mut writer) = split(client);
+    let requests = tokio::spawn(async move {
+        let _ = copy(&mut stdin(), &mut writer).await;
+        let _ = writer.shutdown().await;
+    });
+    let mut output = stdout();
+    let _ = copy(&mut reader, &mut output).await;
+    let _ = output.flush().await;
+    requests.abort();
+}
+
+/// A client that keeps the progress that it hears of.
+#[derive(Clone, Default)]
+struct Listener(Arc<Mutex<Vec<String>>>);
+
+impl ClientHandler for Listener {
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let mut messages = self.0.lock().expect("no panic");
+        messages.extend(params.message);
+    }
+}
+
+async fn try_client(client: DuplexStream) {
+    let listener = Listener::default();
+    let client = serve_client(listener.clone(), split(client))
+        .await
+        .expect("a session");
+    let tools = client.list_all_tools().await.expect("tools");
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["climax_search", "climax_call"]);
+
+    let call = |tool: &str, args: Value| {
+        let arguments = json!({"tool_name": tool, "args": args});
+        let arguments = arguments.as_object().cloned().expect("an object");
+        CallToolRequestParams::new("climax_call").with_arguments(arguments)
+    };
+    let result = client.call_tool(call("git_status", json!({}))).await;
+    let result = result.expect("a result");
+    assert_eq!(result.is_error, Some(false));
+    let text = result.content[0].as_text().expect("text");
+    assert_eq!(text.text, "git status");
+    let heard = listener.0.lock().expect("no panic").clone();
+    assert_eq!(heard, ["started"], "rmcp's client asks for progress");
+
+    let unknown = client.call_tool(CallToolRequestParams::new("nobody")).await;
+    match unknown {
+        Err(ServiceError::McpError(error)) => assert_eq!(error.message, "Unknown tool: nobody"),
+        other => panic!("{other:?}"),
+    }
+
+    // A cancelled call ends, and others go on.
+    let wait = call("behave_wait", json!({"sleep": 600}));
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(wait));
+    let handle = client
+        .send_cancellable_request(request, PeerRequestOptions::no_options())
+        .await
+        .expect("sent");
+    sleep(Duration::from_millis(100)).await;
+    let cancelled = CancelledNotificationParam::new(Some(handle.id.clone()), None);
+    client.notify_cancelled(cancelled).await.expect("sent");
+    let outcome = handle.await_response().await;
+    assert!(
+        !matches!(outcome, Ok(ServerResult::CallToolResult(_))),
+        "{outcome:?}"
+    );
+    let after = client.call_tool(call("git_status", json!({}))).await;
+    assert!(after.is_ok(), "{after:?}");
+
+    drop(client.cancel().await);
+}

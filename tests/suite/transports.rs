@@ -1,0 +1,248 @@
+//! The same requests over standard input and output and over a transport of rmcp's give the same responses.
+
+use std::process::Command;
+
+use climax_tests::{Server, fixtures, initialize, run, script, server};
+use serde_json::{Value, json};
+
+/// The protocol revisions that begin with a handshake.
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The revision without a handshake.
+const STATELESS: &str = "2026-07-28";
+
+fn duplex(mode: &str) -> Command {
+    server!(env!("CARGO_BIN_EXE_duplex"), mode)
+}
+
+fn call(tool: &str, args: &Value) -> (&'static str, Value) {
+    let arguments = json!({"tool_name": tool, "args": args});
+    registered("climax_call", &arguments)
+}
+
+fn registered(name: &str, arguments: &Value) -> (&'static str, Value) {
+    ("tools/call", json!({"name": name, "arguments": arguments}))
+}
+
+fn search(arguments: &Value) -> (&'static str, Value) {
+    registered("climax_search", arguments)
+}
+
+/// Requests for the default mode, in every revision.
+fn requests() -> Vec<(&'static str, Value)> {
+    let mut with_token = call("git_status", &json!({}));
+    with_token.1["_meta"] = json!({"progressToken": "token"});
+    vec![
+        ("ping", json!({})),
+        ("tools/list", json!({})),
+        ("tools/list", json!({"cursor": "2"})),
+        ("tools/list", json!({"cursor": 5})),
+        ("server/discover", json!({})),
+        ("prompts/list", json!({})),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("completion/complete", json!({})),
+        ("logging/setLevel", json!({"level": "info"})),
+        ("no/such", json!({"a": 1})),
+        search(&json!({})),
+        search(&json!({"query": "git_status"})),
+        search(&json!({"query": "commit", "limit": 2})),
+        search(&json!({"query": "show what has changed here"})),
+        search(&json!({"query": "nosuchword", "category": "vcs"})),
+        search(&json!({"limit": "junk", "cli": "git-tools"})),
+        ("tools/call", json!({"name": "climax_search"})),
+        call("git_status", &json!({})),
+        call("git_log", &json!({"count": "3"})),
+        call(
+            "dump_kinds",
+            &json!({"text": "a \"b\" \\ ä", "count": 7, "format": "json"}),
+        ),
+        call("dump_stdin", &json!({"text": "line\n"})),
+        call("dump_required", &json!({})),
+        call("dump_positional", &json!({"flagged": "-x"})),
+        call("behave_exit", &json!({"code": 3, "out": "o", "err": "e"})),
+        call("behave_signal", &json!({})),
+        call("behave_slow", &json!({"out": "half"})),
+        call("missing_program", &json!({})),
+        call("nobody", &json!({})),
+        call("git_status", &json!("{}")),
+        call("git_status", &json!([1])),
+        registered("climax_call", &json!({})),
+        registered("climax_call", &json!({"tool_name": 5})),
+        registered("nobody", &json!({})),
+        registered("git_status", &json!({})),
+        registered("search_mcp_tools", &json!({"query": "git"})),
+        ("tools/call", json!({})),
+        (
+            "tools/call",
+            json!({"name": "climax_call", "arguments": [1]}),
+        ),
+        with_token,
+    ]
+}
+
+/// The response to a request, and the progress before it.
+fn response(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
+    let id = server.send(method, params);
+    let mut messages = Vec::new();
+    loop {
+        let message = server.receive();
+        let is_response = message["id"] == id;
+        messages.push(message);
+        if is_response {
+            return messages;
+        }
+    }
+}
+
+/// What differs from one request to the next.
+fn without_times(mut messages: Vec<Value>) -> Vec<Value> {
+    for message in &mut messages {
+        if let Some(text) = message["result"]["content"][0]["text"].as_str()
+            && let Ok(mut json) = serde_json::from_str::<Value>(text)
+            && let Some(fields) = json.as_object_mut()
+        {
+            for name in ["timestamp", "execution_time"] {
+                fields.remove(name);
+            }
+            if let Some(error) = fields.get_mut("error") {
+                error["timestamp"] = Value::Null;
+            }
+            message["result"]["content"][0]["text"] = json.to_string().into();
+        }
+    }
+    messages
+}
+
+fn compare(
+    mut stdio: Server,
+    mut duplex: Server,
+    requests: Vec<(&'static str, Value)>,
+    revision: &str,
+) -> usize {
+    for (method, mut params) in requests.iter().cloned() {
+        if revision == STATELESS {
+            let mut meta = json!({
+                "io.modelcontextprotocol/protocolVersion": STATELESS,
+                "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            if let Some(token) = params["_meta"].get("progressToken") {
+                meta["progressToken"] = token.clone();
+            }
+            params["_meta"] = meta;
+        }
+        let ours = without_times(response(&mut stdio, method, &params));
+        let theirs = without_times(response(&mut duplex, method, &params));
+        assert_eq!(ours, theirs, "{revision} {method} {params}");
+    }
+    requests.len()
+}
+
+#[test]
+fn requests_have_the_same_responses_over_both_transports() {
+    let mut count = 0;
+    for revision in REVISIONS {
+        let mut servers = [fixtures!(), duplex("default")].map(|mut command| {
+            let mut server = Server::start_silent(&mut command);
+            let response = server.request("initialize", &initialize(revision));
+            assert_eq!(response["result"]["protocolVersion"], revision);
+            server.notify("notifications/initialized", &json!({}));
+            (server, response)
+        });
+        assert_eq!(servers[0].1, servers[1].1);
+        let [(stdio, _), (duplex, _)] = servers;
+        count += compare(stdio, duplex, requests(), revision);
+    }
+    let [stdio, duplex] =
+        [fixtures!(), duplex("default")].map(|mut command| Server::start_silent(&mut command));
+    count += compare(stdio, duplex, requests(), STATELESS);
+    assert!(count >= 60, "{count}");
+}
+
+#[test]
+fn the_other_modes_have_the_same_responses_over_both_transports() {
+    let explore = vec![
+        ("tools/list", json!({})),
+        registered(
+            "search_mcp_tools",
+            &json!({"query": "undo the last commit"}),
+        ),
+        registered("search_mcp_tools", &json!({"query": ""})),
+        registered(
+            "search_mcp_tools",
+            &json!({"query": "git", "max_results": 99}),
+        ),
+        registered("get_tool_details", &json!({"tool_id": "git_log"})),
+        registered("get_tool_details", &json!({"tool_id": "git_lgo"})),
+        registered("get_tool_details", &json!({})),
+        registered("list_tool_categories", &json!({})),
+        registered(
+            "search_tools_by_capability",
+            &json!({"capability_description": "commit"}),
+        ),
+        registered("search_tools_by_capability", &json!({"max_results": "x"})),
+        call("git_status", &json!({})),
+        search(&json!({"query": "git_status"})),
+    ];
+    let classic = vec![
+        ("tools/list", json!({})),
+        registered("git_status", &json!({})),
+        registered("git_log", &json!({"count": 2})),
+        registered("dump_required", &json!({})),
+        registered("climax_search", &json!({})),
+        registered("nobody", &json!({})),
+    ];
+    for (mode, requests) in [("explore", explore), ("classic", classic)] {
+        let stdio = Server::start(&mut fixtures!(format!("--{mode}")));
+        compare(
+            stdio,
+            Server::start(&mut duplex(mode)),
+            requests,
+            REVISIONS[3],
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_call_has_no_response_over_either_transport() {
+    for mut command in [fixtures!(), duplex("default")] {
+        let mut server = Server::start(&mut command);
+        let cancelled = server.send("tools/call", &script("shell_run", "sleep 1207"));
+        climax_tests::eventually("it runs", || {
+            climax_tests::processes(&["sleep", "1207"]) == 1
+        });
+        server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
+        climax_tests::eventually("it ends", || {
+            climax_tests::processes(&["sleep", "1207"]) == 0
+        });
+        let id = server.send("ping", &json!({}));
+        assert_eq!(server.receive()["id"], id);
+    }
+}
+
+#[test]
+fn long_answers_do_not_block_later_ones_over_either_transport() {
+    for mut command in [fixtures!(), duplex("default")] {
+        let mut server = Server::start(&mut command);
+        // Several times as many as may exist at once.
+        let flood = json!({"name": "climax_call", "arguments":
+            {"tool_name": "behave_flood", "args": {"flood": 300_000}}});
+        let ids: Vec<u64> = (0..12).map(|_| server.send("tools/call", &flood)).collect();
+        for id in ids {
+            let answer = climax_tests::to_answer(&server.wait_for(id));
+            assert!(answer.text.len() >= 300_000, "{}", answer.text.len());
+        }
+        assert_eq!(server.call("git_status", &json!({})).text, "git status");
+    }
+}
+
+#[test]
+fn rmcps_own_client_is_served_over_an_in_memory_duplex() {
+    let output = run(&mut duplex("client"));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
