@@ -14,51 +14,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
+use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::call::answer::{Answer, Room, answer};
+use crate::call::answer::{Answer, answer};
 use crate::call::arguments::{Reader, Refusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
 use crate::call::guard::{Container, Guard};
 use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
-use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::service::progress::Progress;
-
-/// What a command writes beyond this makes a long answer.
-const LONG: usize = 64 * 1024;
-
-/// How many of these are made at the same time.
-pub(crate) const LONG_ANSWERS: usize = 4;
 
 /// What all calls of a server share.
 pub(crate) struct Limits {
-    /// How many commands run at the same time; further calls wait in order.
-    pub(crate) places: Arc<Semaphore>,
-    /// The processes that run them.
-    pub(crate) keepers: Keepers,
-    /// How many bytes of a command's output are kept.
+    /// A permit for each command that may run; further calls wait in order.
+    pub(crate) command_permits: Arc<Semaphore>,
+    /// Runs the commands.
+    pub(crate) runner: Runner,
+    /// Bytes of a command's standard output that are kept.
     pub(crate) max_output: usize,
-    /// How many long answers are made and written at the same time. Each takes several times the memory of what
-    /// the command wrote, and nothing else happens while it is put into words.
-    pub(crate) words: Arc<Semaphore>,
     /// What policies say about where and with what they run.
     pub(crate) guard: Arc<Guard>,
-}
-
-impl Limits {
-    /// Waits until a long answer can be made.
-    async fn room(&self, outcome: &mut Outcome) -> Option<Room> {
-        if outcome.stdout.length() + outcome.stderr.length() < LONG {
-            return None;
-        }
-        Some(Room {
-            _words: self.words.clone().acquire_owned().await.ok()?,
-            _place: outcome.place.take(),
-        })
-    }
 }
 
 /// Calls the tool that has the given number.
@@ -97,8 +75,8 @@ pub(crate) async fn call(
         argv.words.splice(0..0, words);
         directory = None;
     }
-    // Who waits here can still be cancelled.
-    let Ok(place) = limits.places.clone().acquire_owned().await else {
+    // A call that waits here can still be cancelled.
+    let Ok(permit) = limits.command_permits.clone().acquire_owned().await else {
         return Answer::error("The server is stopping".to_owned());
     };
     // Not before, because it is an open file.
@@ -106,36 +84,45 @@ pub(crate) async fn call(
         Ok(opened) => opened,
         Err(refusal) => return refused(name, &refusal),
     };
+    let working_dir = match (directory, &opened) {
+        (None, _) => WorkingDirectory::Inherited,
+        (Some(path), None) => WorkingDirectory::Path(path),
+        (Some(path), Some(opened)) => WorkingDirectory::Opened {
+            directory: opened.as_fd(),
+            path,
+        },
+    };
     if let Some(progress) = progress {
         progress.started();
     }
+    let wrote = |line: &str| {
+        if let Some(progress) = progress {
+            progress.wrote(line.to_owned());
+        }
+    };
     tracing::info!(tool = name, "running {}", brief(&argv.words));
     let started = Instant::now();
-    let invocation = Invocation {
-        words: &argv.words,
+    let command = CommandSpec {
+        argv: &argv.words,
         env,
-        directory,
-        opened: opened.as_ref().map(AsFd::as_fd),
+        working_dir,
         stdin: argv.stdin,
-        undo: container
+        cleanup: container
             .as_ref()
             .map_or(Vec::new(), |container| container.removal().into()),
         timeout: Duration::from_millis(tool.timeout_ms),
-        max_output: limits.max_output,
-        progress,
+        max_output_bytes: limits.max_output,
+        on_output_line: progress.is_some().then_some(&wrote),
     };
-    let mut outcome = run(invocation, &limits.keepers, place).await;
+    let outcome = limits.runner.run(command, permit).await;
     let seconds = started.elapsed().as_secs_f64();
-    if outcome.end.is_success() {
+    if outcome.completion.is_success() {
         tracing::info!(tool = name, "done after {seconds:.3} s");
     } else {
-        tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
+        let completion = &outcome.completion;
+        tracing::warn!(tool = name, "failed after {seconds:.3} s: {completion}");
     }
-    let room = limits.room(&mut outcome).await;
-    Answer {
-        room,
-        ..answer(outcome)
-    }
+    answer(outcome)
 }
 
 fn refused(tool: &str, refusal: &Refusal) -> Answer {

@@ -14,6 +14,7 @@ use climax_core::output::print;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_policy::check::Local;
+use climax_runner::{Runner, RunnerOptions};
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio::io::AsyncReadExt;
@@ -21,8 +22,8 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::Limits;
 use crate::call::guard::{self, Guard};
-use crate::call::{LONG_ANSWERS, Limits};
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, Allowed};
 use crate::catalog::selection::Selection;
@@ -30,8 +31,6 @@ use crate::commands::list::{counted, json_list, table};
 use crate::discovery;
 use crate::fronts::stdio::{self, Stdio};
 use crate::log::{self, LogLevel};
-use crate::platform;
-use crate::runner::{self, Keepers};
 use crate::service::{Mode, Offer, Server};
 
 const USAGE_ERROR: u8 = 2;
@@ -153,9 +152,9 @@ fn result_count(text: &str) -> Result<usize, String> {
 /// Runs the program that serves a catalog. It reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
-    platform::unblock_signals();
-    if runner::is_nursery() {
-        return runner::nursery();
+    climax_runner::unblock_signals();
+    if climax_runner::is_helper_process() {
+        return climax_runner::helper_main();
     }
     match start(catalog, arguments(catalog)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -280,11 +279,13 @@ fn serve(catalog: &'static Catalog, run: &Run) -> Result<(), Failure> {
         .map_err(|error| format!("cannot start: {error}"))?;
     let result = runtime.block_on(async {
         let limits = Limits {
-            places: Arc::new(Semaphore::new(run.max_concurrent)),
-            words: Arc::new(Semaphore::new(LONG_ANSWERS)),
-            keepers: Keepers::new(run.max_concurrent, {
-                let guard = guard.clone();
-                move |name| guard.passes(name)
+            command_permits: Arc::new(Semaphore::new(run.max_concurrent)),
+            runner: Runner::new(RunnerOptions {
+                max_concurrent: run.max_concurrent,
+                inherits_variable: {
+                    let guard = guard.clone();
+                    Box::new(move |name| guard.passes(name))
+                },
             }),
             max_output: run.max_output,
             guard,

@@ -6,16 +6,15 @@ use std::sync::LazyLock;
 
 use bumpalo::Bump;
 use climax_discovery::rank::Mode;
+use climax_runner::{CapturedOutput, Completion, Outcome};
 use serde_json::{Map, Value};
 
 use crate::call::answer;
 use crate::call::arguments::Reader;
 use crate::call::argv::Argv;
-use crate::captured::Captured;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::discovery::{self, Cache};
-use crate::runner::{End, Outcome};
 use crate::search::{self, ranked};
 use crate::service::meta_tools;
 
@@ -83,15 +82,14 @@ fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String,
 #[must_use]
 pub fn answer(stdout: &[u8], stderr: &[u8], max_output: usize) -> String {
     let captured = |bytes| {
-        let mut captured = Captured::new(max_output);
+        let mut captured = CapturedOutput::new(max_output);
         captured.push(bytes);
         captured
     };
     let outcome = Outcome {
         stdout: captured(stdout),
         stderr: captured(stderr),
-        end: End::Exited(ExitStatus::from_raw(0)),
-        place: None,
+        completion: Completion::Exited(ExitStatus::from_raw(0)),
     };
     answer::answer(outcome).text
 }

@@ -4,25 +4,24 @@ pub(crate) mod meta_tools;
 pub(crate) mod progress;
 mod usage;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use climax_core::pieces::unquoted;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProgressToken, RequestId,
-    ServerCapabilities, ServerConfig,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProgressToken, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use crate::call::answer::{Answer, Room};
+use crate::call::answer::Answer;
 use crate::call::{Limits, call};
 use crate::catalog::Risk;
 use crate::commands::list::counted;
 use crate::discovery;
-use crate::lock::lock;
 
 use crate::catalog::selection::Selection;
 use crate::search::search;
@@ -48,8 +47,6 @@ pub(crate) struct Offer {
     tools_json: OnceLock<String>,
     usage: Usage,
     cache: discovery::Cache,
-    /// What long answers of rmcp's hold until they are written, by the number of the request.
-    rooms: Mutex<Vec<(i64, Room)>>,
 }
 
 impl Offer {
@@ -61,25 +58,12 @@ impl Offer {
             tools_json: OnceLock::new(),
             usage: Usage::default(),
             cache: discovery::Cache::default(),
-            rooms: Mutex::default(),
         }
-    }
-
-    /// What the answer to a request that rmcp has holds until it is written.
-    pub(crate) fn take_room(&self, number: i64) -> Option<Room> {
-        let mut rooms = lock(&self.rooms);
-        let at = rooms.iter().position(|(of, _)| *of == number)?;
-        Some(rooms.swap_remove(at).1)
-    }
-
-    /// Forgets what answers hold that nobody is to have any more.
-    pub(crate) fn keep_rooms(&self, is_wanted: impl Fn(i64) -> bool) {
-        lock(&self.rooms).retain(|(number, _)| is_wanted(*number));
     }
 
     /// Waits until nothing of any call is left.
     pub(crate) async fn close(&self) {
-        self.limits.keepers.close().await;
+        self.limits.runner.close().await;
         self.usage.finish();
     }
 
@@ -163,11 +147,7 @@ impl Offer {
             _ if let Some(tool) = self.lookup(name) => {
                 let (text, is_error) = self.look_up(tool, arguments);
                 let text = unquoted(&text);
-                Ok(Answer {
-                    text,
-                    is_error,
-                    room: None,
-                })
+                Ok(Answer { text, is_error })
             }
             (Mode::Discovery | Mode::Explore, meta_tools::CALL) => {
                 let (name, arguments) = match meta_tools::target(arguments) {
@@ -312,9 +292,6 @@ impl ServerHandler for Server {
             // Nobody waits for the answer; dropping the call kills what it started.
             () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
         };
-        if let (Some(room), RequestId::Number(number)) = (answer.room, context.id) {
-            lock(&self.offer.rooms).push((number, room));
-        }
         let blocks = vec![ContentBlock::text(answer.text)];
         let result = if answer.is_error {
             CallToolResult::error(blocks)

@@ -170,7 +170,6 @@ impl Stdio {
                     let id = &mut cancelled.params.request_id;
                     let number = id.take().and_then(|id| self.flow.cancel(&id));
                     *id = number.map(RequestId::Number);
-                    self.offer.keep_rooms(|number| self.flow.is_wanted(number));
                     may_go = number.is_some_and(|number| !self.calls.cancel(number));
                 }
                 may_go.then_some(JsonRpcMessage::Notification(notification))
@@ -260,12 +259,10 @@ impl Stdio {
             JsonRpcMessage::Error(error) => error.id.as_mut(),
             _ => None,
         };
-        let (mut answers, mut room) = (None, None);
+        let mut answers = None;
         if let Some(id) = id
             && let RequestId::Number(number) = *id
         {
-            room = self.offer.take_room(number);
-            self.offer.keep_rooms(|number| self.flow.is_wanted(number));
             *id = self.flow.answer(number)?;
             answers = Some(number);
         }
@@ -283,7 +280,6 @@ impl Stdio {
             bytes,
             tools,
             answers,
-            room,
         })
     }
 }

@@ -49,7 +49,6 @@ impl Calls {
                     bytes: message(&id, &answer),
                     tools: None,
                     answers: Some(number),
-                    room: answer.ok().and_then(|answer| answer.room),
                 };
                 // Without a writer there is no client.
                 let _ = queue.send(line).await;
@@ -93,22 +92,13 @@ fn message(id: &RequestId, answer: &Result<Answer, ErrorData>) -> Vec<u8> {
         text: &'a str,
     }
     match answer {
-        Ok(Answer {
-            text,
-            is_error,
-            room,
-        }) => {
+        Ok(Answer { text, is_error }) => {
             let content = [Content {
                 r#type: "text",
                 text,
             }];
             let is_error = *is_error;
-            let outcome = Outcome { content, is_error };
-            if room.is_some() {
-                written::long_answer(id, &outcome, text)
-            } else {
-                written::answer(id, &outcome)
-            }
+            written::answer(id, &Outcome { content, is_error })
         }
         Err(error) => written::refusal(id, error),
     }

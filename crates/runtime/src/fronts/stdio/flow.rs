@@ -160,11 +160,6 @@ impl Flow {
         }
     }
 
-    /// Whether somebody waits for the answer to a request.
-    pub(super) fn is_wanted(&self, number: Number) -> bool {
-        self.state().working.contains_key(&number)
-    }
-
     /// Whether more may be read.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::flow::{Flow, Number};
 use super::streams::Output;
-use crate::call::answer::Room;
 use crate::service::Offer;
 
 /// How many lines wait to be written.
@@ -31,8 +30,6 @@ pub(super) struct Line {
     pub(super) tools: Option<Range<usize>>,
     /// The request that it answers.
     pub(super) answers: Option<Number>,
-    /// What it holds until it is written.
-    pub(super) room: Option<Room>,
 }
 
 impl From<Vec<u8>> for Line {
@@ -41,7 +38,6 @@ impl From<Vec<u8>> for Line {
             bytes,
             tools: None,
             answers: None,
-            room: None,
         }
     }
 }
@@ -106,7 +102,6 @@ async fn write(
             if let Some(number) = line.answers {
                 flow.finish(number);
             }
-            drop(line.room);
         }
         output.flush().await?;
     }

@@ -53,24 +53,6 @@ pub(super) fn answer(id: &RequestId, result: &impl Serialize) -> Vec<u8> {
     })
 }
 
-/// Writes an answer that is long, into memory of about the size that it needs.
-pub(super) fn long_answer(id: &RequestId, result: &impl Serialize, text: &str) -> Vec<u8> {
-    const REST: usize = 200;
-    let lengths = text.bytes().map(|byte| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
-        ..b' ' => 6,
-        _ => 1,
-    });
-    let mut line = Vec::with_capacity(lengths.sum::<usize>() + REST);
-    let answer = Answer {
-        jsonrpc: "2.0",
-        id,
-        result,
-    };
-    serde_json::to_writer(&mut line, &answer).expect(WRITABLE);
-    line
-}
-
 /// Writes why there is no answer to a request.
 pub(super) fn refusal(id: &impl Serialize, error: &ErrorData) -> Vec<u8> {
     #[derive(Serialize)]
