@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
+use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
 
 use crate::call::answer::answer;
@@ -23,7 +24,6 @@ use crate::call::expand::expand;
 use crate::call::guard::{Container, Guard};
 use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
-use crate::runner::{Invocation, Keepers, Outcome, run};
 use crate::service::progress::CallState;
 use crate::service::{Answer, Permits};
 
@@ -31,8 +31,8 @@ use crate::service::{Answer, Permits};
 pub(crate) struct Executor {
     /// How many commands run at the same time.
     pub(crate) permits: Permits,
-    /// The processes that run them.
-    pub(crate) keepers: Keepers,
+    /// Runs the commands.
+    pub(crate) runner: Runner,
     /// Bytes of a command's output that are kept.
     pub(crate) max_output: usize,
     /// What policies say about where commands run, and with what.
@@ -83,30 +83,43 @@ impl Executor {
             Ok(opened) => opened,
             Err(refusal) => return refused(name, &refusal),
         };
+        let working_dir = match (directory, &opened) {
+            (None, _) => WorkingDirectory::Inherited,
+            (Some(path), None) => WorkingDirectory::Path(path),
+            (Some(path), Some(opened)) => WorkingDirectory::Opened {
+                directory: opened.as_fd(),
+                path,
+            },
+        };
         if let Some(state) = state {
             state.started();
         }
+        let wrote = |line: &str| {
+            if let Some(state) = state {
+                state.wrote(line.to_owned());
+            }
+        };
         tracing::info!(tool = name, "running {}", brief(&argv.words));
         let started = Instant::now();
-        let invocation = Invocation {
-            words: &argv.words,
+        let command = CommandSpec {
+            argv: &argv.words,
             env,
-            directory,
-            opened: opened.as_ref().map(AsFd::as_fd),
+            working_dir,
             stdin: argv.stdin,
-            undo: container
+            cleanup: container
                 .as_ref()
                 .map_or(Vec::new(), |container| container.removal().into()),
             timeout: Duration::from_millis(tool.timeout_ms),
-            max_output: self.max_output,
-            progress: state,
+            max_output_bytes: self.max_output,
+            on_output_line: state.is_some().then_some(&wrote),
         };
-        let outcome = run(invocation, &self.keepers, permit).await;
+        let outcome = self.runner.run(command, permit).await;
         let seconds = started.elapsed().as_secs_f64();
-        if outcome.end.is_success() {
+        if outcome.completion.is_success() {
             tracing::info!(tool = name, "done after {seconds:.3} s");
         } else {
-            tracing::warn!(tool = name, "failed after {seconds:.3} s: {}", outcome.end);
+            let completion = &outcome.completion;
+            tracing::warn!(tool = name, "failed after {seconds:.3} s: {completion}");
         }
         answer(outcome)
     }

@@ -11,8 +11,6 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::catalog::Catalog;
-use crate::platform;
-use crate::runner;
 use list::{ListArguments, counted};
 use run::RunArguments;
 use search::SearchArguments;
@@ -49,9 +47,9 @@ enum Command {
 /// Runs the program that serves a catalog. It reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
-    platform::unblock_signals();
-    if runner::is_nursery() {
-        return runner::nursery();
+    climax_runner::unblock_signals();
+    if climax_runner::is_helper_process() {
+        return climax_runner::helper_main();
     }
     let Arguments { command, run } = arguments(catalog);
     let result = match command.unwrap_or(Command::Run(run)) {

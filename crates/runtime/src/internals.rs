@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use bumpalo::Bump;
 use climax_discovery::rank::Mode;
+use climax_runner::{CapturedOutput, Completion, Outcome};
 use rmcp::ServerHandler;
 use serde_json::{Map, Value};
 
@@ -14,13 +15,11 @@ use crate::call::answer;
 use crate::call::arguments::Reader;
 use crate::call::argv::Argv;
 use crate::call::guard::Guard;
-use crate::captured::Captured;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::Configuration;
 use crate::discovery::{self, Cache};
 use crate::fronts::mcp::Mcp;
-use crate::runner::{self, End, Outcome};
 use crate::search::{self, ranked};
 use crate::service::{self, search_query};
 
@@ -51,7 +50,7 @@ pub fn handler(catalog: &'static Catalog, mode: &str) -> impl ServerHandler {
 /// calls it first.
 #[must_use]
 pub fn run_as_helper() -> Option<ExitCode> {
-    runner::is_nursery().then(runner::nursery)
+    climax_runner::is_helper_process().then(climax_runner::helper_main)
 }
 
 /// JSON -> typed arguments -> command line; returns how many words it has.
@@ -118,15 +117,14 @@ fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String,
 #[must_use]
 pub fn answer(stdout: &[u8], stderr: &[u8], max_output: usize) -> String {
     let captured = |bytes| {
-        let mut captured = Captured::new(max_output);
+        let mut captured = CapturedOutput::new(max_output);
         captured.push(bytes);
         captured
     };
     let outcome = Outcome {
         stdout: captured(stdout),
         stderr: captured(stderr),
-        end: End::Exited(ExitStatus::from_raw(0)),
-        place: None,
+        completion: Completion::Exited(ExitStatus::from_raw(0)),
     };
     answer::answer(outcome).text
 }

@@ -10,10 +10,9 @@
 //! ```
 //!
 //! A call's path: [`service`] takes the request, [`call`] finds the tool and has generated code turn
-//! JSON into typed arguments and these into a command line, [`runner`] runs it.
+//! JSON into typed arguments and these into a command line, [`climax_runner`] runs it.
 
 mod call;
-mod captured;
 mod catalog;
 mod commands;
 mod discovery;
@@ -24,8 +23,6 @@ pub mod internals;
 mod lock;
 mod log;
 mod moment;
-mod platform;
-mod runner;
 mod search;
 mod service;
 mod supported;

@@ -175,7 +175,7 @@ impl Service {
 
     /// Waits until nothing of any call is left.
     pub(crate) async fn close(&self) {
-        self.executor.keepers.close().await;
+        self.executor.runner.close().await;
         self.usage.finish();
     }
 

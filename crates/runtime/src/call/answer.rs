@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
+use climax_runner::{CapturedOutput, Completion, Outcome};
 
 use crate::call::arguments::Refusal;
-use crate::captured::Captured;
-use crate::runner::{End, Outcome};
 use crate::service::Answer;
 
 /// The answer to a call that is refused, with a line for each reason.
@@ -22,16 +21,16 @@ pub(crate) fn refusal(refusal: &Refusal) -> Answer {
 
 /// The answer to a call that was carried out.
 pub(crate) fn answer(outcome: Outcome) -> Answer {
-    let (code, problem) = match outcome.end {
-        End::Exited(status) => {
+    let (code, problem) = match outcome.completion {
+        Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
             (status.code().or(signal).unwrap_or(-1), None)
         }
-        End::TimedOut(timeout) => {
+        Completion::TimedOut(timeout) => {
             let seconds = Number::Float(timeout.as_secs_f64());
             (-1, Some(format!("Command timed out after {seconds}s")))
         }
-        End::NotStarted(reason) => (-1, Some(reason)),
+        Completion::NotStarted(reason) => (-1, Some(reason)),
     };
     let mut text = trimmed(outcome.stdout);
     let stderr = trimmed(outcome.stderr);
@@ -61,7 +60,7 @@ pub(crate) fn answer(outcome: Outcome) -> Answer {
 
 /// Output without blank lines around it. The first line keeps its indentation, which means
 /// something: ` M file` in `git status`.
-fn trimmed(captured: Captured) -> String {
+fn trimmed(captured: CapturedOutput) -> String {
     let mut text = captured.into_text();
     text.truncate(text.trim_end().len());
     let blank = text.len() - text.trim_start().len();
@@ -76,24 +75,23 @@ mod tests {
     use std::process::ExitStatus;
     use std::time::Duration;
 
-    fn text(stdout: &str, stderr: &str, end: End) -> String {
+    fn text(stdout: &str, stderr: &str, completion: Completion) -> String {
         answer(Outcome {
             stdout: captured(stdout.as_bytes()),
             stderr: captured(stderr.as_bytes()),
-            end,
-            place: None,
+            completion,
         })
         .text
     }
 
-    fn captured(bytes: &[u8]) -> Captured {
-        let mut captured = Captured::new(1000);
+    fn captured(bytes: &[u8]) -> CapturedOutput {
+        let mut captured = CapturedOutput::new(1000);
         captured.push(bytes);
         captured
     }
 
-    fn exited(code: i32) -> End {
-        End::Exited(ExitStatus::from_raw(code << 8))
+    fn exited(code: i32) -> Completion {
+        Completion::Exited(ExitStatus::from_raw(code << 8))
     }
 
     #[test]
@@ -111,19 +109,19 @@ mod tests {
             "[stderr]\nbad\n\n[exit code: 1]"
         );
         assert_eq!(text("", "", exited(3)), "[exit code: 3]");
-        let killed = End::Exited(ExitStatus::from_raw(9));
+        let killed = Completion::Exited(ExitStatus::from_raw(9));
         assert_eq!(text("out", "", killed), "out\n\n[exit code: -9]");
     }
 
     #[test]
     fn a_timeout_keeps_what_was_printed_so_far() {
-        let end = || End::TimedOut(Duration::from_secs(1));
+        let completion = || Completion::TimedOut(Duration::from_secs(1));
         assert_eq!(
-            text("half\n", "", end()),
+            text("half\n", "", completion()),
             "half\n\n[stderr]\nCommand timed out after 1.0s\n\n[exit code: -1]"
         );
         assert_eq!(
-            text("", "warn\n", end()),
+            text("", "warn\n", completion()),
             "[stderr]\nwarn\nCommand timed out after 1.0s\n\n[exit code: -1]"
         );
     }
@@ -141,8 +139,7 @@ mod tests {
         let outcome = Outcome {
             stdout: captured(b"a\xffb\0"),
             stderr: captured(b""),
-            end: exited(0),
-            place: None,
+            completion: exited(0),
         };
         assert_eq!(answer(outcome).text, "a\u{fffd}b\0");
     }

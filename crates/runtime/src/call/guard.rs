@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::env;
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path};
 use std::process;
@@ -15,12 +15,20 @@ use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::Local;
 use climax_policy::rules::{self, Env, Surroundings};
-use rustix::fs::{CWD, Stat, fstat};
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 
 use crate::call::arguments::Refusal;
 use crate::call::expand::{expand, unset_variable};
 use crate::catalog;
-use crate::platform::open_directory;
+
+/// Variables with this prefix are settings of the server, which commands do not get.
+const OWN_VARIABLE_PREFIX: &str = "CLIMAX_";
+
+/// Where the system has it, a flag that opens a directory without permission to read it.
+#[cfg(target_os = "linux")]
+const DIRECTORY_ACCESS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const DIRECTORY_ACCESS: OFlags = OFlags::RDONLY;
 
 /// What holds for every call.
 #[derive(Default)]
@@ -90,7 +98,7 @@ impl Guard {
 
     /// Whether commands get the variable of the server that has a name.
     pub(crate) fn passes(&self, name: &str) -> bool {
-        self.env.iter().all(|env| env.passes(name))
+        !name.starts_with(OWN_VARIABLE_PREFIX) && self.env.iter().all(|env| env.passes(name))
     }
 
     /// Opens the directory that a call names, if it has to be within others. It is this one that the
@@ -112,6 +120,13 @@ impl Guard {
             Ok(false) | Err(_) => outside("is outside of the directories that the policy allows"),
         }
     }
+}
+
+/// Opens a directory to compare it or to run a command in it. A relative path is resolved from another
+/// directory.
+fn open_directory(from: impl AsFd, path: &str) -> io::Result<OwnedFd> {
+    let flags = DIRECTORY_ACCESS | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(openat(from, path, flags, Mode::empty())?)
 }
 
 /// Whether both are the same directory, under whatever name.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::Local;
+use climax_runner::{Runner, RunnerOptions};
 
 use super::Failure;
 use crate::call::Executor;
@@ -14,7 +15,6 @@ use crate::call::guard::Guard;
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, Allowed};
 use crate::catalog::selection::Selection;
-use crate::runner::Keepers;
 use crate::service::{Mode, Permits, Service};
 
 /// The subcommands, none of which is the name of a CLI.
@@ -37,13 +37,16 @@ impl Configuration {
     /// The service, and the runner that it uses.
     pub(crate) fn service(self) -> Service {
         let guard = Arc::new(self.guard);
-        let keepers = Keepers::new(self.max_concurrent, {
-            let guard = guard.clone();
-            move |name| guard.passes(name)
+        let runner = Runner::new(RunnerOptions {
+            max_concurrent: self.max_concurrent,
+            inherits_variable: {
+                let guard = guard.clone();
+                Box::new(move |name| guard.passes(name))
+            },
         });
         let executor = Executor {
             permits: Permits::new(self.max_concurrent),
-            keepers,
+            runner,
             max_output: self.max_output,
             guard,
         };

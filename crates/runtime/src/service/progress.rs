@@ -14,9 +14,6 @@ use crate::lock::lock;
 /// How often a client hears of a call.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A line that is longer is cut.
-const LONGEST_LINE: usize = 200;
-
 /// What a call is doing.
 #[derive(Default)]
 pub(crate) struct CallState(Mutex<State>);
@@ -86,37 +83,6 @@ pub(super) async fn report_while<T>(
     }
 }
 
-/// Finds the last line that is not blank in text that comes in pieces. Programs that draw a bar
-/// write over a line, so a carriage return ends one too.
-#[derive(Default)]
-pub(crate) struct LastLine {
-    /// What was read of a line without its end.
-    open: Vec<u8>,
-}
-
-impl LastLine {
-    /// Takes the next piece; returns the last line if it has changed.
-    pub(crate) fn push(&mut self, piece: &[u8]) -> Option<String> {
-        let is_end = |&byte: &u8| byte == b'\n' || byte == b'\r';
-        let mut last = None;
-        let mut lines = piece.split(is_end).peekable();
-        while let Some(line) = lines.next() {
-            let room = (4 * LONGEST_LINE).saturating_sub(self.open.len());
-            self.open.extend(line.iter().take(room));
-            if !self.open.trim_ascii().is_empty() {
-                last = Some(self.open.clone());
-            }
-            if lines.peek().is_some() {
-                self.open.clear();
-            }
-        }
-        last.map(|line| {
-            let text = String::from_utf8_lossy(&line);
-            text.trim().chars().take(LONGEST_LINE).collect()
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,20 +128,6 @@ mod tests {
     #[tokio::test]
     async fn nobody_can_be_asked_where_a_client_does_not_say_otherwise() {
         assert_eq!(Recorder::default().ask("Delete it?").await, None);
-    }
-
-    #[test]
-    fn the_last_line_is_found_across_pieces() {
-        let mut lines = LastLine::default();
-        let mut push = |piece: &str| lines.push(piece.as_bytes());
-        assert_eq!(push("one\ntw"), Some("tw".to_owned()));
-        assert_eq!(push("o\n"), Some("two".to_owned()));
-        assert_eq!(push("\n \n"), None);
-        assert_eq!(push("10 %\r20 %\r"), Some("20 %".to_owned()));
-        assert_eq!(push(""), None);
-        let long = push(&"ä".repeat(10_000));
-        assert_eq!(long, Some("ä".repeat(200)));
-        assert!(lines.open.len() <= 800);
     }
 
     #[test]

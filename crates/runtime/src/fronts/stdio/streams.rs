@@ -6,12 +6,17 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream as BlockingStream;
 
-use rustix::event::{PollFd, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-use crate::platform;
+/// The other end of a stream was closed, or the half of it that writes.
+#[cfg(target_os = "linux")]
+const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
+#[cfg(not(target_os = "linux"))]
+const CLOSED: PollFlags = PollFlags::HUP;
 
 /// Where requests come from.
 pub(super) type Input = Box<dyn AsyncRead + Send + Sync + Unpin>;
@@ -38,9 +43,8 @@ pub(super) fn output() -> Output {
 /// there to be read.
 pub(super) fn is_input_closed() -> bool {
     let stdin = io::stdin();
-    let mut files = [PollFd::new(&stdin, platform::CLOSED)];
-    poll(&mut files, Some(&Timespec::default())).is_ok()
-        && files[0].revents().intersects(platform::CLOSED)
+    let mut files = [PollFd::new(&stdin, CLOSED)];
+    poll(&mut files, Some(&Timespec::default())).is_ok() && files[0].revents().intersects(CLOSED)
 }
 
 /// Fails if it is neither a pipe nor a socket.
@@ -72,6 +76,6 @@ fn reopened(stream: &impl AsRawFd) -> io::Result<File> {
     OpenOptions::new()
         .read(is_input)
         .write(!is_input)
-        .custom_flags(libc::O_NONBLOCK)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
         .open(format!("/proc/self/fd/{number}"))
 }

@@ -1,51 +1,59 @@
-//! Linux: orphans come to the nearest subreaper, a process has a descriptor that tells its end, and
+//! Linux: orphans are adopted by the nearest subreaper, a process has a descriptor that tells its end, and
 //! `/proc` lists all processes.
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::process::{Child, Command};
 
-use rustix::event::PollFlags;
-use rustix::fs::OFlags;
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, getpid, set_child_subreaper};
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
-use super::{Row, descendants_of};
+use super::{ProcessRow, descendants_of};
 
-/// The other end of a stream was closed, or half of it.
-pub(crate) const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
-
-/// How a directory is opened that is only a place.
-pub(crate) const PLACE: OFlags = OFlags::PATH;
-
-/// Files that are received are not passed on to commands.
+/// Received descriptors are close-on-exec.
 pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 
-/// Nothing to do: they came with the flag.
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(crate) fn close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
+/// Does nothing: received descriptors are close-on-exec already.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn set_close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// This program, also when its file was replaced meanwhile.
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+/// The program of this process, also if its file was replaced.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))
 }
 
-/// Whether every orphan comes to the process that adopts.
+/// Starts a command in a directory that is open.
+pub(crate) fn spawn_in_directory(
+    command: &mut Command,
+    directory: BorrowedFd<'_>,
+) -> io::Result<Child> {
+    // The child has a copy of the descriptor until it executes the program.
+    let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    command.current_dir(path).spawn()
+}
+
+/// A descriptor that is readable when a process has exited, or `None` before Linux 5.3.
+pub(crate) fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+/// Whether orphans are adopted by a process that calls [`adopt_orphans`].
 pub(crate) const ADOPTS_ORPHANS: bool = true;
 
 /// Makes this process the parent of descendants that lose theirs.
 pub(crate) fn adopt_orphans() -> io::Result<()> {
-    // Any process stands for yes.
+    // Any process id switches it on.
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// All that descends from this process. One that loses its parent meanwhile can be missed.
+/// All descendants of this process. One that loses its parent meanwhile can be missed.
 pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
-    // With hundreds of commands at once, it counts that each keeper looks at its own processes only.
+    // With hundreds of commands at once, it takes seconds if each worker reads the whole process table.
     descendants_by_parent().or_else(|_| descendants_by_table())
 }
 
@@ -53,30 +61,30 @@ pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
 pub(crate) fn children() -> io::Result<Vec<Pid>> {
     let own = getpid();
     children_of(own).or_else(|_| {
-        let rows = table()?.into_iter();
+        let rows = process_table()?.into_iter();
         let rows = rows.filter(|row| row.parent == own);
-        Ok(rows.map(|row| row.process).collect())
+        Ok(rows.map(|row| row.pid).collect())
     })
 }
 
-/// From parents to children. Fails where the system does not tell the children of a process.
+/// Walks from parents to children. Fails if the kernel does not list the children of a process.
 fn descendants_by_parent() -> io::Result<Vec<Pid>> {
     let mut found = children_of(getpid())?;
     let mut next = 0;
-    while let Some(&process) = found.get(next) {
-        // It may be gone by now.
-        found.extend(children_of(process).unwrap_or_default());
+    while let Some(&pid) = found.get(next) {
+        // It may have exited meanwhile.
+        found.extend(children_of(pid).unwrap_or_default());
         next += 1;
     }
     Ok(found)
 }
 
-/// Each thread has its own. Fails if none of them tells.
-fn children_of(process: Pid) -> io::Result<Vec<Pid>> {
+/// The children of all threads of a process. Fails if they are listed for none of the threads.
+fn children_of(pid: Pid) -> io::Result<Vec<Pid>> {
     let mut children = Vec::new();
     let mut outcome = Err(io::ErrorKind::NotFound.into());
-    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        // It may be gone by now.
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // It may have exited meanwhile.
         if let Ok(line) = fs::read_to_string(thread?.path().join("children")) {
             let numbers = line.split_ascii_whitespace();
             children.extend(numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)));
@@ -86,32 +94,32 @@ fn children_of(process: Pid) -> io::Result<Vec<Pid>> {
     outcome.map(|()| children)
 }
 
-/// By a look at all processes that there are.
+/// Reads the whole process table.
 fn descendants_by_table() -> io::Result<Vec<Pid>> {
-    Ok(descendants_of(getpid(), &table()?))
+    Ok(descendants_of(getpid(), &process_table()?))
 }
 
-fn table() -> io::Result<Vec<Row>> {
+fn process_table() -> io::Result<Vec<ProcessRow>> {
     let mut rows = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let path = entry?.path();
         let number = path
             .file_name()
             .and_then(|name| name.to_str()?.parse().ok());
-        let Some(process) = number.and_then(Pid::from_raw) else {
+        let Some(pid) = number.and_then(Pid::from_raw) else {
             continue;
         };
-        // It may be gone by now. Names need not be UTF-8.
+        // It may have exited meanwhile. Its name need not be UTF-8.
         if let Ok(line) = fs::read(path.join("stat"))
             && let Some(parent) = parent_of(&line)
         {
-            rows.push(Row { process, parent });
+            rows.push(ProcessRow { pid, parent });
         }
     }
     Ok(rows)
 }
 
-/// The line is `PID (NAME) STATE PARENT ...`, and a name can hold anything.
+/// The line is `PID (NAME) STATE PARENT ...`, and the name can contain anything.
 fn parent_of(line: &[u8]) -> Option<Pid> {
     let name_end = memchr::memrchr(b')', line)?;
     let rest = str::from_utf8(&line[name_end + 1..]).ok()?;
@@ -135,8 +143,8 @@ mod tests {
         let of_shell = |found: Vec<Pid>| {
             let sleeps: Vec<Pid> = found
                 .into_iter()
-                .filter(|process| {
-                    let line = fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+                .filter(|pid| {
+                    let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
                     parent_of(&line) == Some(shell)
                 })
                 .collect();
@@ -149,17 +157,17 @@ mod tests {
         };
         let mut by_parent = of_shell(descendants_by_parent().expect("children")).expect("both");
         for found in [&mut found, &mut by_parent] {
-            found.sort_by_key(|process| process.as_raw_nonzero());
+            found.sort_by_key(|pid| pid.as_raw_nonzero());
         }
         assert_eq!(by_parent, found);
-        for process in found {
-            rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
+        for pid in found {
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
         }
         child.wait().expect("it ends");
     }
 
     #[test]
-    fn a_name_can_hold_anything() {
+    fn a_process_name_can_contain_anything() {
         let parent = Pid::from_raw(34);
         assert_eq!(parent_of(b"12 (a) S 1 (\xff) R 34 56 78 0 -1"), parent);
         assert_eq!(parent_of(b"2 (kthreadd) S 0 0 0 0"), None);

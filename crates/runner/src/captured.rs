@@ -1,57 +1,54 @@
-//! Keeps the beginning and the end of a stream, however much comes between.
+//! Keeps the beginning and the end of a stream, however long it is.
 
 use std::collections::VecDeque;
 
-/// The line that tells what is left out is not longer.
-const LINE: usize = 64;
+/// The line that says how much was left out is not longer than this.
+const MAX_NOTE_BYTES: usize = 64;
 
-/// What was kept of a stream.
+/// The beginning and the end of what a command wrote to a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Captured {
+pub struct CapturedOutput {
     /// How many bytes are kept at each end.
-    half: usize,
+    half_limit: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    left_out: u64,
+    left_out_bytes: u64,
 }
 
-impl Captured {
-    /// Keeps at most `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+impl CapturedOutput {
+    /// Keeps at most `max_bytes`.
+    #[must_use]
+    pub fn new(max_bytes: usize) -> Self {
         Self {
-            half: limit / 2,
+            half_limit: max_bytes / 2,
             head: Vec::new(),
             tail: VecDeque::new(),
-            left_out: 0,
+            left_out_bytes: 0,
         }
     }
 
-    /// Takes what came next.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
-        let room = (self.half - self.head.len()).min(bytes.len());
-        let (head, rest) = bytes.split_at(room);
+    /// Appends the next chunk.
+    pub fn push(&mut self, chunk: &[u8]) {
+        let remaining = (self.half_limit - self.head.len()).min(chunk.len());
+        let (head, rest) = chunk.split_at(remaining);
         self.head.extend_from_slice(head);
-        // Of a piece longer than the tail, only its end can stay.
-        let skipped = rest.len().saturating_sub(self.half);
+        // Of a chunk longer than the tail, only its end can be kept.
+        let skipped = rest.len().saturating_sub(self.half_limit);
         let rest = &rest[skipped..];
-        let overflow = (self.tail.len() + rest.len()).saturating_sub(self.half);
+        let overflow = (self.tail.len() + rest.len()).saturating_sub(self.half_limit);
         self.tail.drain(..overflow);
         self.tail.extend(rest);
-        self.left_out += (skipped + overflow) as u64;
+        self.left_out_bytes += (skipped + overflow) as u64;
     }
 
-    /// How many bytes are kept.
-    pub(crate) fn length(&self) -> usize {
-        self.head.len() + self.tail.len()
-    }
-
-    /// What was kept as text, with a line that tells what is not there.
-    pub(crate) fn into_text(self) -> String {
+    /// The kept bytes as text, with a line that says how many are left out. Invalid UTF-8 is replaced.
+    #[must_use]
+    pub fn into_text(self) -> String {
         let mut bytes = self.head;
-        bytes.reserve_exact(self.tail.len() + LINE);
-        if self.left_out > 0 {
-            let line = format!("\n[{} bytes left out]\n", self.left_out);
-            bytes.extend_from_slice(line.as_bytes());
+        bytes.reserve_exact(self.tail.len() + MAX_NOTE_BYTES);
+        if self.left_out_bytes > 0 {
+            let note = format!("\n[{} bytes left out]\n", self.left_out_bytes);
+            bytes.extend_from_slice(note.as_bytes());
         }
         let (first, second) = self.tail.as_slices();
         bytes.extend_from_slice(first);
@@ -65,10 +62,10 @@ impl Captured {
 mod tests {
     use super::*;
 
-    fn captured(limit: usize, pieces: &[&str]) -> String {
-        let mut captured = Captured::new(limit);
-        for piece in pieces {
-            captured.push(piece.as_bytes());
+    fn captured(limit: usize, chunks: &[&str]) -> String {
+        let mut captured = CapturedOutput::new(limit);
+        for chunk in chunks {
+            captured.push(chunk.as_bytes());
         }
         captured.into_text()
     }
@@ -93,11 +90,11 @@ mod tests {
 
     #[test]
     fn memory_stays_bounded() {
-        let mut captured = Captured::new(1000);
+        let mut captured = CapturedOutput::new(1000);
         for _ in 0..10_000 {
             captured.push(&[b'x'; 777]);
         }
         assert!(captured.head.capacity() + captured.tail.capacity() < 10_000);
-        assert_eq!(captured.left_out, 7_770_000 - 1000);
+        assert_eq!(captured.left_out_bytes, 7_770_000 - 1000);
     }
 }

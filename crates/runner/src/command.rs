@@ -1,0 +1,112 @@
+//! A command to run, and the message for one that could not be started.
+
+use std::borrow::Cow;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::Duration;
+
+/// A command to run.
+pub struct CommandSpec<'a> {
+    /// The program and its arguments.
+    pub argv: &'a [Cow<'a, str>],
+    /// `NAME=VALUE` for each variable that is set in addition to the inherited ones.
+    pub env: Vec<&'a str>,
+    /// Where it runs.
+    pub working_dir: WorkingDirectory<'a>,
+    /// Text for its standard input, which is empty otherwise.
+    pub stdin: Option<&'a str>,
+    /// Program and arguments of a command that undoes this one if it is ended early, for example one that
+    /// removes a container. Empty if there is nothing to undo.
+    pub cleanup: Vec<&'a str>,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// Bytes of standard output kept (standard error: 1/16 of it).
+    pub max_output_bytes: usize,
+    /// Called with the last line that the command wrote, each time when there is a new one. It is not
+    /// called for commands that end within a few milliseconds.
+    pub on_output_line: Option<&'a (dyn Fn(&str) + Sync)>,
+}
+
+/// The directory in which a command runs.
+#[derive(Clone, Copy, Debug)]
+pub enum WorkingDirectory<'a> {
+    /// That of the server.
+    Inherited,
+    /// The directory with this path.
+    Path(&'a str),
+    /// A directory that is already open, so that its path plays no part any more.
+    Opened {
+        /// The open directory.
+        directory: BorrowedFd<'a>,
+        /// Its path, for messages.
+        path: &'a str,
+    },
+}
+
+impl<'a> WorkingDirectory<'a> {
+    /// The path, if it is not inherited.
+    pub(crate) fn path(self) -> Option<&'a str> {
+        match self {
+            Self::Inherited => None,
+            Self::Path(path) | Self::Opened { path, .. } => Some(path),
+        }
+    }
+
+    /// The open directory, if it is one.
+    pub(crate) fn opened(self) -> Option<BorrowedFd<'a>> {
+        match self {
+            Self::Inherited | Self::Path(_) => None,
+            Self::Opened { directory, .. } => Some(directory),
+        }
+    }
+}
+
+impl CommandSpec<'_> {
+    /// Rejects NUL bytes, at which the system would cut a string off.
+    pub(crate) fn check_nul_bytes(&self) -> io::Result<()> {
+        let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        let path = self.working_dir.path();
+        if path.is_some_and(|path| path.contains('\0')) {
+            return invalid("the working directory has a NUL byte");
+        }
+        if self.argv.iter().any(|argument| argument.contains('\0')) {
+            return invalid("an argument has a NUL byte, which no argument can hold");
+        }
+        Ok(())
+    }
+
+    /// The message for a command that could not be started. The system's error does not say what was not
+    /// found.
+    pub(crate) fn start_error(&self, error: &io::Error) -> String {
+        let program = self.argv.first().map_or("", AsRef::as_ref);
+        if error.kind() != io::ErrorKind::InvalidInput
+            && let Some(path) = self.working_dir.path()
+            && let Some(problem) = directory_problem(path)
+        {
+            return problem;
+        }
+        match error.kind() {
+            io::ErrorKind::NotFound => format!("Command not found: {program}"),
+            io::ErrorKind::PermissionDenied => format!("Permission denied: {program}"),
+            io::ErrorKind::ArgumentListTooLong => {
+                let bytes: usize = self.argv.iter().map(|argument| argument.len()).sum();
+                format!(
+                    "Cannot run {program}: its arguments are too long for the system ({bytes} bytes)"
+                )
+            }
+            _ => format!("Cannot run {program}: {error}"),
+        }
+    }
+}
+
+/// Why a directory cannot be worked in, if it cannot.
+fn directory_problem(path: &str) -> Option<String> {
+    let error = Path::new(path).join(".").metadata().err()?;
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => format!("Working directory not found: {path}"),
+        io::ErrorKind::NotADirectory => format!("Working directory is no directory: {path}"),
+        io::ErrorKind::PermissionDenied => format!("Permission denied: working directory {path}"),
+        _ => format!("Cannot use the working directory {path}: {error}"),
+    })
+}

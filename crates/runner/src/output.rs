@@ -1,0 +1,109 @@
+//! Reads what a command writes to one of its streams.
+
+use std::io::{self, PipeReader};
+use std::mem;
+use std::os::fd::OwnedFd;
+
+use tokio::net::unix::pipe;
+
+use crate::captured::CapturedOutput;
+use crate::last_line::LastLine;
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// The read end of a command's standard output or standard error.
+#[derive(Default)]
+pub(crate) struct OutputStream {
+    pipe: Pipe,
+    captured: CapturedOutput,
+}
+
+#[derive(Default)]
+enum Pipe {
+    /// The write end was closed.
+    #[default]
+    Closed,
+    /// Not registered with the event loop, which commands that end at once never need.
+    Unregistered(PipeReader),
+    /// The event loop tells when there is something to read.
+    Registered(pipe::Receiver),
+}
+
+impl OutputStream {
+    /// Keeps at most `max_bytes` of what is read.
+    pub(crate) fn new(reader: PipeReader, max_bytes: usize) -> Self {
+        Self {
+            pipe: Pipe::Unregistered(reader),
+            captured: CapturedOutput::new(max_bytes),
+        }
+    }
+
+    /// What was read so far.
+    pub(crate) fn take_captured(&mut self) -> CapturedOutput {
+        mem::take(&mut self.captured)
+    }
+
+    /// Reads until the write end is closed, also beyond the limit, so that the command never blocks. What
+    /// was read is kept when the future is dropped.
+    pub(crate) async fn read_to_end(&mut self, on_line: Option<&(dyn Fn(&str) + Sync)>) {
+        let mut last_line = LastLine::default();
+        while let Some(pipe) = self.register() {
+            let is_readable = pipe.readable().await.is_ok();
+            let mut buffer = [0; CHUNK_BYTES];
+            match pipe.try_read(&mut buffer) {
+                Ok(length @ 1..) => {
+                    let chunk = &buffer[..length];
+                    self.captured.push(chunk);
+                    if let Some(on_line) = on_line
+                        && let Some(line) = last_line.push(chunk)
+                    {
+                        on_line(&line);
+                    }
+                }
+                Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
+                // End of file, or an error: what was read before it is kept.
+                _ => self.pipe = Pipe::Closed,
+            }
+        }
+    }
+
+    /// Reads what is in the pipe, without waiting for more.
+    pub(crate) fn read_available(&mut self) {
+        let mut buffer = [0; CHUNK_BYTES];
+        match mem::take(&mut self.pipe) {
+            Pipe::Closed => {}
+            Pipe::Registered(pipe) => {
+                while let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer) {
+                    self.captured.push(&buffer[..length]);
+                }
+            }
+            // This one blocks when it is empty, so its length is checked first.
+            Pipe::Unregistered(pipe) => {
+                while let Ok(1..) = rustix::io::ioctl_fionread(&pipe)
+                    && let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer)
+                {
+                    self.captured.push(&buffer[..length]);
+                }
+            }
+        }
+    }
+
+    /// Registers the pipe with the event loop. Returns it unless it is closed.
+    fn register(&mut self) -> Option<&pipe::Receiver> {
+        self.pipe = match mem::take(&mut self.pipe) {
+            Pipe::Unregistered(reader) => pipe::Receiver::from_owned_fd(OwnedFd::from(reader))
+                .map_or(Pipe::Closed, Pipe::Registered),
+            other => other,
+        };
+        match &self.pipe {
+            Pipe::Registered(receiver) => Some(receiver),
+            Pipe::Closed | Pipe::Unregistered(_) => None,
+        }
+    }
+}
+
+/// Reads both streams of a command until they are closed.
+pub(crate) async fn drain(stdout: &mut OutputStream, stderr: &mut OutputStream) {
+    tokio::join!(stdout.read_to_end(None), stderr.read_to_end(None));
+}

@@ -1,0 +1,331 @@
+//! Runs one command from the server's side: sends it to a worker, reads its output, waits for its end.
+
+use std::fmt;
+use std::io::{self, PipeWriter};
+use std::mem;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use crate::captured::CapturedOutput;
+use crate::command::{CommandSpec, WorkingDirectory};
+use crate::output::{OutputStream, drain};
+use crate::pool::{Worker, WorkerPool};
+use crate::protocol::{RunReport, RunRequest};
+
+/// Most commands end within this time and write less than a pipe holds. Their output is read once, after
+/// their end, and never registered with the event loop.
+const FAST_COMMAND: Duration = Duration::from_millis(2);
+
+/// After a command has exited, how long to read output that its descendants still hold open.
+const OUTPUT_LINGER: Duration = Duration::from_millis(100);
+
+/// After a timeout, how long to wait for the command to end and for its last output.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Standard error gets this fraction of the bytes that standard output has.
+const STDERR_FRACTION: usize = 16;
+
+/// How a [`Runner`] runs commands.
+pub struct RunnerOptions {
+    /// How many commands run at the same time at most. The limit of open files is raised accordingly; the
+    /// caller enforces the number itself, by its permits.
+    pub max_concurrent: usize,
+    /// Whether commands inherit the environment variable with this name. It is asked once, before the first
+    /// command runs.
+    pub inherits_variable: Box<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+/// Runs commands and owns every process that they start.
+pub struct Runner {
+    pool: WorkerPool,
+}
+
+/// The result of running a command.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Standard output.
+    pub stdout: CapturedOutput,
+    /// Standard error.
+    pub stderr: CapturedOutput,
+    /// How it ended.
+    pub completion: Completion,
+}
+
+impl Outcome {
+    /// The outcome of a command that was not started for this reason.
+    #[must_use]
+    pub fn not_started(reason: String) -> Self {
+        Self {
+            stdout: CapturedOutput::new(0),
+            stderr: CapturedOutput::new(0),
+            completion: Completion::NotStarted(reason),
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub enum Completion {
+    /// It exited, or was killed by a signal.
+    Exited(ExitStatus),
+    /// It was ended after this timeout.
+    TimedOut(Duration),
+    /// It was not started, for this reason.
+    NotStarted(String),
+}
+
+impl Completion {
+    /// Whether it exited with status 0.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Exited(status) if status.success())
+    }
+}
+
+impl fmt::Display for Completion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(status) => status.fmt(formatter),
+            Self::TimedOut(timeout) => write!(formatter, "timed out after {timeout:?}"),
+            Self::NotStarted(reason) => reason.fmt(formatter),
+        }
+    }
+}
+
+impl Runner {
+    /// Creates a runner. It starts no process before the first command.
+    #[must_use]
+    pub fn new(options: RunnerOptions) -> Self {
+        Self {
+            pool: WorkerPool::new(options),
+        }
+    }
+
+    /// Runs a command to its end. Dropping the future ends the command and everything that it started.
+    ///
+    /// The permit is released when no process of the command is left. If some are still being ended, that
+    /// is after this returns.
+    pub async fn run(&self, command: CommandSpec<'_>, permit: OwnedSemaphorePermit) -> Outcome {
+        match self.try_run(&command, permit).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::not_started(command.start_error(&error)),
+        }
+    }
+
+    /// Waits until all workers have ended their commands. Call it when no command runs any more.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// Fails if the command was not started.
+    async fn try_run(
+        &self,
+        command: &CommandSpec<'_>,
+        permit: OwnedSemaphorePermit,
+    ) -> io::Result<Outcome> {
+        command.check_nul_bytes()?;
+        let request = encode(command)?;
+        let worker = self.pool.worker(permit).await?;
+        let [(stdout, stdout_writer), (stderr, stderr_writer)] = self.pool.output_pipes()?;
+        let (stdin_reader, stdin) = match command.stdin {
+            Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
+            None => (None, None),
+        };
+        let mut descriptors = vec![stdout_writer.as_fd(), stderr_writer.as_fd()];
+        descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
+        descriptors.extend(command.working_dir.opened());
+        let start = Instant::now();
+        let max_stderr_bytes = command.max_output_bytes / STDERR_FRACTION;
+        let mut running = RunningCommand {
+            worker: Some(worker),
+            stdout: OutputStream::new(stdout, command.max_output_bytes),
+            stderr: OutputStream::new(stderr, max_stderr_bytes),
+        };
+        // A long request takes several writes, and a worker that was stopped does not read it at all.
+        let sent = timeout(command.timeout, running.send(&request, &descriptors)).await;
+        drop(descriptors);
+        drop((stdout_writer, stderr_writer, stdin_reader));
+        self.pool.prepare_output_pipes();
+
+        let mut report = None;
+        let mut remaining = command.timeout.saturating_sub(start.elapsed());
+        // If sending timed out, no time remains, and the command times out below.
+        sent.unwrap_or(Ok(()))?;
+        // Standard input must be written while the command runs, so then there is no fast path.
+        if stdin.is_none() {
+            let fast = FAST_COMMAND.min(remaining);
+            report = timeout(fast, running.report()).await.ok();
+            remaining -= fast;
+        }
+        if report.is_none() {
+            let feed = write_stdin(stdin, command.stdin);
+            let finish = running.finish(feed, command.on_output_line);
+            report = timeout(remaining, finish).await.ok();
+        }
+        let completion = if let Some(report) = report {
+            match report? {
+                RunReport::SpawnFailed(errno) => {
+                    running.release();
+                    return Err(io::Error::from_raw_os_error(errno));
+                }
+                RunReport::Exited { status, is_clean } => {
+                    if is_clean {
+                        running.read_available();
+                        running.release();
+                    } else {
+                        running.acknowledge_exit().await;
+                        running.stop_in_background();
+                    }
+                    Completion::Exited(ExitStatus::from_raw(status))
+                }
+            }
+        } else {
+            running.stop().await;
+            Completion::TimedOut(command.timeout)
+        };
+        Ok(Outcome {
+            stdout: running.stdout.take_captured(),
+            stderr: running.stderr.take_captured(),
+            completion,
+        })
+    }
+}
+
+fn encode(command: &CommandSpec<'_>) -> io::Result<Vec<u8>> {
+    RunRequest {
+        argv: command.argv.iter().map(AsRef::as_ref).collect(),
+        env: command.env.clone(),
+        directory: command.working_dir.path().unwrap_or_default(),
+        is_directory_open: matches!(command.working_dir, WorkingDirectory::Opened { .. }),
+        cleanup: command.cleanup.clone(),
+    }
+    .encode()
+}
+
+/// A running command. Dropping it ends the command and everything that it started.
+struct RunningCommand<'a> {
+    /// `None` once the command has ended.
+    worker: Option<Worker<'a>>,
+    stdout: OutputStream,
+    stderr: OutputStream,
+}
+
+impl RunningCommand<'_> {
+    fn worker(&self) -> io::Result<&Worker<'_>> {
+        self.worker
+            .as_ref()
+            .ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    /// Sends the command to the worker.
+    async fn send(&self, request: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        self.worker()?.send(request, descriptors).await
+    }
+
+    /// Waits for the command's end.
+    async fn report(&self) -> io::Result<RunReport> {
+        self.worker()?.report().await
+    }
+
+    /// Waits for the command's end, and reads its output meanwhile.
+    async fn finish(
+        &mut self,
+        feed: impl Future<Output = ()>,
+        on_line: Option<&(dyn Fn(&str) + Sync)>,
+    ) -> io::Result<RunReport> {
+        let Some(worker) = &self.worker else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
+        let output = async {
+            tokio::join!(
+                feed,
+                stdout.read_to_end(on_line),
+                stderr.read_to_end(on_line)
+            );
+        };
+        tokio::select! {
+            () = output => worker.report().await,
+            report = worker.report() => report,
+        }
+    }
+
+    /// Reads the output of a command that left no process behind: all of it is in the pipes.
+    fn read_available(&mut self) {
+        self.stdout.read_available();
+        self.stderr.read_available();
+    }
+
+    /// Tells the worker that its command exited normally although processes of it are left, and reads what
+    /// these write in the next moment.
+    async fn acknowledge_exit(&mut self) {
+        if let Some(worker) = &self.worker {
+            worker.acknowledge_exit();
+        }
+        let output = drain(&mut self.stdout, &mut self.stderr);
+        let _ = timeout(OUTPUT_LINGER, output).await;
+    }
+
+    /// Returns the worker to the pool and releases the permit.
+    fn release(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.release();
+        }
+    }
+
+    /// Has the worker end what is left. Its permit is released when that is done.
+    fn stop_in_background(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            tokio::spawn(worker.stop());
+        }
+    }
+
+    /// Ends the command, and reads its output meanwhile.
+    async fn stop(&mut self) {
+        let Some(worker) = self.worker.take() else {
+            return;
+        };
+        // A separate task, because it must go on when this future is dropped.
+        let stopped = tokio::spawn(worker.stop());
+        let output = drain(&mut self.stdout, &mut self.stderr);
+        let _ = timeout(STOP_TIMEOUT, async { tokio::join!(stopped, output) }).await;
+    }
+}
+
+impl Drop for RunningCommand<'_> {
+    fn drop(&mut self) {
+        // Without a runtime the server is about to exit; then dropping the worker's connection is enough.
+        if let Some(worker) = self.worker.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let mut stdout = mem::take(&mut self.stdout);
+            let mut stderr = mem::take(&mut self.stderr);
+            let stopped = worker.stop();
+            // Output is read meanwhile, so that the command does not die of a closed pipe as it cleans up.
+            runtime.spawn(async move {
+                tokio::pin!(stopped);
+                tokio::select! {
+                    () = &mut stopped => {}
+                    () = drain(&mut stdout, &mut stderr) => stopped.await,
+                }
+            });
+        }
+    }
+}
+
+/// Writes standard input. Errors are ignored, because a command need not read it.
+async fn write_stdin(stdin: Option<PipeWriter>, text: Option<&str>) {
+    if let (Some(stdin), Some(text)) = (stdin, text)
+        && let Ok(mut stdin) = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))
+    {
+        let _ = stdin.write_all(text.as_bytes()).await;
+    }
+}

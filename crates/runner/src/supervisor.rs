@@ -1,0 +1,222 @@
+//! The supervisor: a helper process that forks workers, and adopts what they leave behind. It is the
+//! server's own program, started a second time when the first command runs.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, getsid, kill_process, setrlimit, setsid,
+    waitpid,
+};
+
+use crate::fork::fork;
+use crate::platform;
+use crate::protocol::receive_with_descriptors;
+use crate::worker::{self, ServerConnection};
+
+/// The first argument of the supervisor. The second is the number of files that commands may open.
+pub(crate) const HELPER_ARGUMENT: &str = "__supervisor";
+
+/// How often to check whether daemons have exited.
+const REAP_INTERVAL: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
+
+/// How often to resume workers while the supervisor waits for them to exit.
+const RESUME_INTERVAL: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 200_000_000,
+};
+
+/// How long to wait for killed processes before checking them again.
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// How long to wait for processes that cannot be killed, before other work goes on.
+const KILL_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Whether this process was started as a helper, so that `main` must call [`helper_main`] and nothing
+/// else.
+#[must_use]
+pub fn is_helper_process() -> bool {
+    let argument = env::args_os().nth(1);
+    argument.is_some_and(|argument| argument == HELPER_ARGUMENT)
+}
+
+/// The `main` of a helper process. It returns when the server and all workers have exited.
+#[must_use]
+pub fn helper_main() -> ExitCode {
+    match supervise() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: the process that runs commands failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A worker, from the supervisor's side.
+struct WorkerProcess {
+    pid: Pid,
+    /// The worker holds the write end, so this is readable when the worker has exited.
+    exit_pipe: PipeReader,
+}
+
+/// Forks workers until the server closes its socket, then waits for them to exit.
+fn supervise() -> io::Result<()> {
+    // In a session of its own, commands do not get the signals of the server's terminal, and have no
+    // terminal to ask for a password.
+    let _ = setsid();
+    platform::adopt_orphans()?;
+    let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
+    // It stays open until this process exits, which tells the server.
+    let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    let mut is_open = true;
+    let mut workers: Vec<WorkerProcess> = Vec::new();
+    let mut daemons: Vec<Pid> = Vec::new();
+    while is_open || !workers.is_empty() {
+        let descriptors = is_open.then(|| server.as_fd()).into_iter();
+        let descriptors = descriptors.chain(workers.iter().map(|worker| worker.exit_pipe.as_fd()));
+        let mut descriptors: Vec<_> = descriptors
+            .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
+            .collect();
+        let timeout = match is_open {
+            true if daemons.is_empty() => None,
+            true => Some(REAP_INTERVAL),
+            false => Some(RESUME_INTERVAL),
+        };
+        match poll(&mut descriptors, timeout.as_ref()) {
+            Err(Errno::INTR) => continue,
+            other => other?,
+        };
+        let mut is_ready = descriptors.iter().map(|it| !it.revents().is_empty());
+        let has_request = is_open && is_ready.next() == Some(true);
+        let has_exited: Vec<bool> = is_ready.collect();
+        drop(descriptors);
+        daemons = reap(&mut workers, &has_exited);
+        if !is_open {
+            resume(&workers);
+        }
+        if !has_request {
+            continue;
+        }
+        let connection = match next_request(&server)? {
+            SupervisorRequest::SpawnWorker(connection) => connection,
+            SupervisorRequest::ResumeWorkers => {
+                resume(&workers);
+                continue;
+            }
+            SupervisorRequest::Exit => {
+                is_open = false;
+                continue;
+            }
+        };
+        let (exit_pipe, exit_pipe_writer) = io::pipe()?;
+        match fork() {
+            Ok(Some(pid)) => workers.push(WorkerProcess { pid, exit_pipe }),
+            Ok(None) => {
+                drop((server, workers, exit_pipe));
+                if let Some(limit) = open_files {
+                    limit_open_files(limit);
+                }
+                let result = worker::serve(&connection);
+                drop(exit_pipe_writer);
+                return result;
+            }
+            // The server notices that the connection was closed.
+            Err(error) => eprintln!("error: cannot fork: {error}"),
+        }
+    }
+    Ok(())
+}
+
+/// Removes the workers that have exited, and ends or returns the processes that they left, which this
+/// process has adopted. A worker that exits normally leaves only daemons, which have a session of their
+/// own; these are returned. Anything else belonged to a worker that was killed, and is killed too.
+fn reap(workers: &mut Vec<WorkerProcess>, has_exited: &[bool]) -> Vec<Pid> {
+    let mut has_exited = has_exited.iter();
+    workers.retain(|worker| {
+        let is_running = has_exited.next() != Some(&true);
+        if !is_running {
+            let _ = waitpid(Some(worker.pid), WaitOptions::empty());
+        }
+        is_running
+    });
+    let session = getsid(None);
+    let start = Instant::now();
+    loop {
+        let mut orphans = adopted_orphans(workers);
+        let is_in_session = |&pid: &Pid| getsid(Some(pid)) == session;
+        let killed: Vec<Pid> = orphans.iter().copied().filter(is_in_session).collect();
+        for &pid in &killed {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        if !killed.is_empty() {
+            thread::sleep(KILL_INTERVAL);
+        }
+        orphans.retain(|&pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)));
+        if killed.is_empty() || start.elapsed() >= KILL_TIMEOUT {
+            return orphans;
+        }
+    }
+}
+
+/// The children of this process that are no workers.
+fn adopted_orphans(workers: &[WorkerProcess]) -> Vec<Pid> {
+    let mut children = platform::children().unwrap_or_default();
+    children.retain(|&child| workers.iter().all(|worker| worker.pid != child));
+    children
+}
+
+/// Resumes workers that were stopped by a signal, which could not end their commands otherwise. It does
+/// nothing to the others.
+fn resume(workers: &[WorkerProcess]) {
+    for worker in workers {
+        let _ = kill_process(worker.pid, Signal::CONT);
+    }
+}
+
+/// What the server asks for.
+enum SupervisorRequest {
+    /// To fork a worker that serves this connection.
+    SpawnWorker(ServerConnection),
+    /// To resume workers, because one does not end its command.
+    ResumeWorkers,
+    /// To exit after the workers.
+    Exit,
+}
+
+fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
+    let (length, descriptors) = receive_with_descriptors(server, &mut [0])?;
+    if length == 0 {
+        return Ok(SupervisorRequest::Exit);
+    }
+    // Descriptors are also missing if too many files are open; the server then notices that its
+    // connection was closed.
+    let descriptors = <[OwnedFd; 3]>::try_from(descriptors);
+    let connection = descriptors.map(|[requests, reports, cancel]| ServerConnection {
+        requests: requests.into(),
+        reports: reports.into(),
+        cancel: cancel.into(),
+    });
+    Ok(connection.map_or(
+        SupervisorRequest::ResumeWorkers,
+        SupervisorRequest::SpawnWorker,
+    ))
+}
+
+/// The server may have raised its own limit; commands get the one with which it was started.
+fn limit_open_files(current: u64) {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let current = Some(current);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
+}
