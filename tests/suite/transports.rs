@@ -143,7 +143,7 @@ fn compare(
 fn requests_have_the_same_responses_over_both_transports() {
     let mut count = 0;
     for revision in REVISIONS {
-        let mut servers = [fixtures!(), duplex("default")].map(|mut command| {
+        let servers = [fixtures!(), duplex("default")].map(|mut command| {
             let mut server = Server::start_silent(&mut command);
             let response = server.request("initialize", &initialize(revision));
             assert_eq!(response["result"]["protocolVersion"], revision);
@@ -231,7 +231,7 @@ fn long_answers_do_not_block_later_ones_over_either_transport() {
         let ids: Vec<u64> = (0..12).map(|_| server.send("tools/call", &flood)).collect();
         for id in ids {
             let answer = climax_tests::to_answer(&server.wait_for(id));
-            assert!(answer.text.len() >= 300_000, "{}", answer.text.len());
+            assert!(answer.text.len() >= 200_000, "{}", answer.text.len());
         }
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
     }
