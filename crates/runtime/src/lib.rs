@@ -23,7 +23,6 @@ mod lock;
 mod log;
 #[doc(hidden)]
 pub mod measured;
-mod moment;
 mod platform;
 mod runner;
 mod search;
