@@ -5,7 +5,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::facts::Facts;
-use crate::logarithm::ln;
 use crate::tokens::{Tokeniser, is_filler, words};
 use crate::trigrams::{self, Trigrams};
 
@@ -183,7 +182,7 @@ fn of_tool(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
 
 /// How much a term tells that some tools have.
 pub(crate) fn rarity(tools: usize, having: usize) -> f64 {
-    ln(1.0 + real(tools) / real(having))
+    libm::log(1.0 + real(tools) / real(having))
 }
 
 /// The words that were seen, and their terms.
@@ -371,7 +370,7 @@ fn layout(
         .flat_map(|(term, postings)| postings.iter().map(move |posting| impact(term, posting)));
     let unit = impacts.fold(0.0, f64::max) / MOST;
     let mut index = Index {
-        rarest: whole(ln(1.0 + real(tools)) / unit.max(f64::MIN_POSITIVE)),
+        rarest: whole(libm::log(1.0 + real(tools)) / unit.max(f64::MIN_POSITIVE)),
         trigrams: trigrams::index(terms.iter().map(|(term, _)| term.as_str())),
         ..Index::default()
     };

@@ -6,7 +6,6 @@ pub mod example;
 pub mod facts;
 pub mod guidance;
 pub mod index;
-mod logarithm;
 mod quotations;
 pub mod rank;
 pub mod relations;

@@ -15,13 +15,13 @@ mod result;
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use chrono::Utc;
 use climax_core::pieces::unquoted;
 use climax_discovery::rank::Mode;
 use serde_json::{Map, Value};
 
 use crate::catalog::selection::Selection;
 use crate::commands::list::columns;
-use crate::moment::Moment;
 use crate::search::ranked;
 pub(crate) use cache::Cache;
 use cache::Prepared;
@@ -98,7 +98,7 @@ pub(crate) fn answer(
 
 /// The end of every answer that is none about an error.
 fn finish(json: &mut Json) {
-    json.field("timestamp", &Moment::now().plain());
+    json.field("timestamp", &timestamp());
     json.field("version", VERSION);
     json.raw_field("success", "true");
     json.close('}');
@@ -135,7 +135,7 @@ fn push_error(
         Some(context) => json.field("context", &shortened(context)),
         None => json.raw_field("context", "null"),
     }
-    json.field("timestamp", &Moment::now().plain());
+    json.field("timestamp", &timestamp());
     json.texts("suggestions", suggestions.iter().map(String::as_str));
     json.close('}');
     json.close('}');
@@ -195,4 +195,9 @@ pub(crate) fn table(selection: &Selection, query: &str, limit: usize) -> String 
         let _ = writeln!(text, "\n{shown} of {} that fit{more}", found.total);
     }
     text
+}
+
+/// The current time as answers show it: `2026-11-16 17:30:00 UTC`.
+fn timestamp() -> String {
+    Utc::now().format("%F %T UTC").to_string()
 }

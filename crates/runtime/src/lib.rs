@@ -22,7 +22,6 @@ pub mod generated;
 pub mod internals;
 mod lock;
 mod log;
-mod moment;
 mod search;
 mod service;
 mod supported;

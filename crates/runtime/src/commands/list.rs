@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use climax_core::output::print;
 use climax_core::pieces::unquoted;
+use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Map, Value};
 
 use super::Failure;
@@ -47,9 +48,9 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> R
 }
 
 /// The width of a table where there is no terminal.
-const USUAL_WIDTH: usize = 120;
-const NARROWEST_CELL: usize = 12;
-const GAP: usize = 2;
+const DEFAULT_WIDTH: u16 = 120;
+const MIN_CELL_WIDTH: u16 = 12;
+const GAP: u16 = 2;
 
 /// A table of the tools, CLI by CLI, as wide as the terminal.
 fn table(selection: &Selection) -> String {
@@ -80,60 +81,37 @@ fn table(selection: &Selection) -> String {
 /// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
 pub(crate) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
     let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(USUAL_WIDTH, |size| usize::from(size.ws_col))
-        .max(4 * (NARROWEST_CELL + GAP));
-    let header = header.map(str::to_owned);
-    let longest = rows.iter().chain([&header]).map(|row| row[0].len()).max();
-    let name_width = longest.unwrap_or(0).min(width / 3);
+        .map_or(DEFAULT_WIDTH, |size| size.ws_col)
+        .max(4 * (MIN_CELL_WIDTH + GAP));
+    drawn(header, rows, width)
+}
+
+fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(presets::NOTHING).set_header(header);
+    for row in rows {
+        // A line break in a description is white space like any other.
+        table.add_row(row.each_ref().map(|cell| {
+            let words: Vec<&str> = cell.split_whitespace().collect();
+            words.join(" ")
+        }));
+    }
+    let longest_name = table.column_max_content_widths()[0];
+    let name_width = longest_name.min(width / 3);
     let rest = width - name_width - 4 * GAP;
     let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
-    let mut text = String::new();
-    for row in [&header].into_iter().chain(rows) {
-        push_row(&mut text, row, widths);
+    for (column, width) in table.column_iter_mut().zip(widths) {
+        column
+            .set_padding((GAP, 0))
+            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
     }
-    text
+    table.trim_fmt() + "\n"
 }
 
 /// `1 tool`, `2 tools`.
 pub(crate) fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
-}
-
-fn push_row(text: &mut String, row: &[String; 4], widths: [usize; 4]) {
-    let cells: [Vec<String>; 4] = std::array::from_fn(|column| wrap(&row[column], widths[column]));
-    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
-    for number in 0..height {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(widths) {
-            let part = cell.get(number).map_or("", String::as_str);
-            let _ = write!(line, "{:GAP$}{part:width$}", "");
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-}
-
-/// Breaks text into lines, between words where possible.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.len() <= width => {
-                line.push(' ');
-                line.extend(word);
-                continue;
-            }
-            _ => {}
-        }
-        while word.len() > width {
-            lines.push(word.drain(..width).collect());
-        }
-        lines.push(word.into_iter().collect());
-    }
-    lines
 }
 
 fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
@@ -224,10 +202,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_wrapped_between_words_and_long_words_are_broken() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("a äöüßabcdef", 4), ["a", "äöüß", "abcd", "ef"]);
-        assert_eq!(wrap("", 4), [""; 0]);
+    fn cells_are_wrapped_between_words_and_long_words_are_broken() {
+        let row = ["a_tool", "one two\n three four", "äöüßabcdefghij", ""].map(str::to_owned);
+        let text = drawn(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
+        let expected = [
+            "  TOOL    DESCRIPTION       COMMAND   ARGUMENTS",
+            "  a_tool  one two three     äöüßabcd",
+            "          four              efghij",
+            "",
+        ];
+        assert_eq!(text, expected.join("\n"));
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
     } else {
         scan(catalog, needle, &mut matches);
     }
-    matches.all.keep(offered);
+    matches.all.intersect_with(offered);
     matches
 }
 
