@@ -15,6 +15,7 @@ fn every_test_that_a_page_names_exists() {
     for part in [
         ".",
         "../src",
+        "../crates/runner/src",
         "../crates/runtime/src",
         "../crates/core/src",
         "../crates/input/src",
