@@ -1,189 +1,126 @@
-//! Messages -> text, with the lines that they are about and marks under the places.
+//! Diagnostics -> text: the source lines they are about, with a mark under each span.
 
-use std::fmt::Write as _;
-
-use unicode_width::UnicodeWidthStr;
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Severity, Span, line_and_column};
 use crate::source::Source;
 
-/// How many columns of a line are shown.
-const WIDEST: usize = 140;
+/// Characters that are marked at most. The renderer cuts long lines, but never what is marked.
+const MAX_MARKED_CHARACTERS: usize = 100;
 
-/// How many columns of a line that is wider are shown before a place.
-const BEFORE: usize = 60;
+/// How many columns two spans of one file may be apart to be shown together. The renderer does not cut
+/// lines between them.
+const MAX_COLUMNS_APART: usize = 100;
 
-/// Draws messages with their source lines.
+/// Draws diagnostics with their source lines.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &[Source]) -> String {
-    let mut text = String::new();
-    for diagnostic in diagnostics {
-        draw(diagnostic, sources, &mut text);
-        text.push('\n');
-    }
-    text
+    let renderer = Renderer::plain();
+    let drawn = diagnostics
+        .iter()
+        .map(|diagnostic| renderer.render(&[group(diagnostic, sources)]) + "\n\n");
+    drawn.collect()
 }
 
-fn draw(diagnostic: &Diagnostic, sources: &[Source], text: &mut String) {
+fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {
     let level = match diagnostic.code.severity() {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
     };
-    let title = format!("{level}[{}]: ", diagnostic.code.id());
-    let message = aligned(&diagnostic.message, title.len());
-    let _ = writeln!(text, "{title}{message}");
-
-    let primary = diagnostic
-        .span
-        .map(|span| Place::new(sources, span, '^', ""));
-    let related = diagnostic.related;
-    let related = related.map(|(span, label)| Place::new(sources, span, '-', label));
-    let places = [&primary, &related].into_iter().flatten();
-    let widest = places.map(|place| place.line.to_string().len()).max();
-    // Where no line is shown, the help stands as if there were one.
-    let margin = " ".repeat(widest.unwrap_or(1));
-    if let Some(place) = &primary {
-        let _ = writeln!(text, "{margin}--> {}", place.location());
-        match &related {
-            Some(other) if other.source == place.source => {
-                draw_lines(&[place, other], &margin, text);
+    let title = level.primary_title(printable(&diagnostic.message));
+    let mut group = Group::with_title(title.id(diagnostic.code.id()));
+    if let Some(span) = diagnostic.span {
+        let primary = Mark::new(sources, span, AnnotationKind::Primary, None);
+        let related = diagnostic.related.map(|(span, label)| {
+            let label = Some(label);
+            Mark::new(sources, span, AnnotationKind::Context, label)
+        });
+        group = match related {
+            Some(related) if primary.is_near(&related) => {
+                group.element(snippet(sources, &[primary, related]))
             }
-            Some(other) => {
-                draw_lines(&[place], &margin, text);
-                let _ = writeln!(text, "{margin} |\n{margin}::: {}", other.location());
-                draw_lines(&[other], &margin, text);
-            }
-            None => draw_lines(&[place], &margin, text),
-        }
+            Some(related) => group
+                .element(snippet(sources, &[primary]))
+                .element(snippet(sources, &[related])),
+            None => group.element(snippet(sources, &[primary])),
+        };
     }
     if let Some(help) = &diagnostic.help {
-        let title = "= help: ";
-        let help = aligned(help, margin.len() + 1 + title.len());
-        let _ = writeln!(text, "{margin} |\n{margin} {title}{help}");
+        group = group.element(Level::HELP.message(printable(help)));
     }
+    group
 }
 
-/// The lines of some places of a source, with a mark for each.
-fn draw_lines(places: &[&Place<'_>], margin: &str, text: &mut String) {
-    let _ = writeln!(text, "{margin} |");
-    let mut places = places.to_vec();
-    places.sort_by_key(|place| (place.line, place.column));
-    let mut last: Option<&Place<'_>> = None;
-    for place in places {
-        let same_line = last.filter(|last| last.line == place.line && last.shown == place.shown);
-        if same_line.is_none() {
-            if last.is_some_and(|last| place.line > last.line + 1) {
-                text.push_str("...\n");
-            }
-            let width = margin.len();
-            let line = format!("{:>width$} | {}", place.line, place.shown);
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
-        let marks = place.sign.to_string().repeat(place.width);
-        let line = match same_line {
-            // Beside the marks before, if nothing is said about these.
-            Some(last) if last.label.is_empty() => {
-                text.pop();
-                let gap = place.before.saturating_sub(last.before + last.width);
-                format!("{:gap$}{marks} {}", "", place.label)
-            }
-            _ => {
-                let before = place.before;
-                format!("{margin} | {:before$}{marks} {}", "", place.label)
-            }
-        };
-        let _ = writeln!(text, "{}", line.trim_end());
-        last = Some(place);
-    }
+/// The lines of marks that are in the same source.
+fn snippet<'a>(sources: &'a [Source], marks: &[Mark]) -> Snippet<'a, Annotation<'a>> {
+    let Source { path, text, .. } = &sources[marks[0].source];
+    let starts = marks.iter().map(|mark| mark.line_start);
+    let start = starts.min().unwrap_or_default();
+    let ends = marks.iter().map(|mark| mark.line_end);
+    let end = ends.max().unwrap_or_default();
+    let offset = |position: usize| printable(&text[start..position]).len();
+    let annotations = marks.iter().map(|mark| {
+        let span = offset(mark.start)..offset(mark.end);
+        mark.kind.span(span).label(mark.label)
+    });
+    // Without its newline, an empty last line would be no line.
+    Snippet::source(printable(&text[start..end]) + "\n")
+        .path(path)
+        .line_start(line_and_column(text, start).0)
+        .annotations(annotations)
 }
 
-/// Further lines begin where the first does.
-fn aligned(message: &str, column: usize) -> String {
-    message.replace('\n', &format!("\n{:column$}", ""))
-}
-
-/// A place, as it is drawn.
-struct Place<'a> {
+/// What is marked of a line.
+struct Mark {
     source: usize,
-    path: &'a str,
-    line: usize,
+    start: usize,
+    end: usize,
+    line_start: usize,
+    line_end: usize,
     column: usize,
-    /// What is shown of its line.
-    shown: String,
-    /// How many columns are before it in that, and how many it has.
-    before: usize,
-    width: usize,
-    sign: char,
-    label: &'static str,
+    kind: AnnotationKind,
+    label: Option<&'static str>,
 }
 
-impl<'a> Place<'a> {
-    fn new(sources: &'a [Source], span: Span, sign: char, label: &'static str) -> Self {
-        let Source { path, text, .. } = &sources[span.source];
-        let (line, column) = line_and_column(text, span.start);
-        let line_start = text[..span.start]
-            .rfind('\n')
-            .map_or(0, |newline| newline + 1);
-        let line_end = text[span.start..]
-            .find('\n')
-            .map_or(text.len(), |newline| span.start + newline);
-        let before = printable(&text[line_start..span.start]);
-        // What has no extent, or goes on in the next line, is marked by what is there.
-        let marked = printable(&text[span.start..span.end.clamp(span.start, line_end)]);
-        let after = printable(text[span.start..line_end].trim_end_matches('\r'));
-        let is_wide = before.width() + after.width() > WIDEST;
-        let before = if is_wide && before.width() > BEFORE {
-            format!("...{}", last_columns(&before, BEFORE))
-        } else {
-            before
-        };
-        let room = WIDEST - before.width().min(WIDEST);
-        let after = if is_wide && after.width() > room {
-            format!("{}...", first_columns(&after, room))
-        } else {
-            after
-        };
+impl Mark {
+    fn new(
+        sources: &[Source],
+        span: Span,
+        kind: AnnotationKind,
+        label: Option<&'static str>,
+    ) -> Self {
+        let text = &sources[span.source].text;
+        let (before, after) = text.split_at(span.start);
+        let rest_of_line = after.split('\n').next().unwrap_or_default();
+        // A span that goes on in the next line is marked in its first.
+        let rest = rest_of_line.trim_end_matches('\r');
+        let length = span.end.saturating_sub(span.start).min(rest.len());
+        let marked = rest[..length].char_indices().nth(MAX_MARKED_CHARACTERS);
+        let length = marked.map_or(length, |(end, _)| end);
         Self {
             source: span.source,
-            path,
-            line,
-            column,
-            before: before.width(),
-            width: marked.width().min(after.width()).max(1),
-            shown: before + &after,
-            sign,
+            start: span.start,
+            end: span.start + length,
+            line_start: before.rfind('\n').map_or(0, |newline| newline + 1),
+            line_end: span.start + rest_of_line.len(),
+            column: line_and_column(text, span.start).1,
+            kind,
             label,
         }
     }
 
-    fn location(&self) -> String {
-        format!("{}:{}:{}", self.path, self.line, self.column)
+    fn is_near(&self, other: &Self) -> bool {
+        self.source == other.source && self.column.abs_diff(other.column) <= MAX_COLUMNS_APART
     }
 }
 
-/// As it can be shown on a terminal, a column a character.
+/// Text without the control characters that the renderer leaves as they are: those of ISO 6429, of which a
+/// terminal may take one for the start of an escape sequence.
 fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => printable.push_str("    "),
-            other if other.is_control() => printable.push(char::REPLACEMENT_CHARACTER),
-            other => printable.push(other),
-        }
-    }
-    printable
-}
-
-fn first_columns(text: &str, columns: usize) -> &str {
-    let ends = text.char_indices().map(|(end, _)| end);
-    let end = ends.take_while(|&end| text[..end].width() <= columns);
-    &text[..end.last().unwrap_or(0)]
-}
-
-fn last_columns(text: &str, columns: usize) -> &str {
-    let starts = text.char_indices().rev().map(|(start, _)| start);
-    let start = starts.take_while(|&start| text[start..].width() <= columns);
-    &text[start.last().unwrap_or(text.len())..]
+    text.replace(
+        |character| matches!(character, '\u{80}'..='\u{9f}'),
+        "\u{fffd}",
+    )
 }
 
 #[cfg(test)]
@@ -191,14 +128,17 @@ mod tests {
     use super::*;
     use crate::code::Code;
 
-    fn drawn(text: &str, part: &str, related: Option<&str>) -> String {
-        let source = Source {
+    fn source(text: &str) -> Source {
+        Source {
             path: "a.yaml".to_owned(),
             stem: "a".to_owned(),
             file_name: "a.yaml".to_owned(),
             text: text.to_owned(),
             not_text: None,
-        };
+        }
+    }
+
+    fn drawn(text: &str, part: &str, related: Option<&str>) -> String {
         let span = |part: &str| {
             let start = text.rfind(part).expect("it is there");
             let end = start + part.len();
@@ -213,7 +153,7 @@ mod tests {
         if let Some(related) = related {
             diagnostic = diagnostic.related(span(related), "here");
         }
-        render(&[diagnostic], &[source])
+        render(&[diagnostic], &[source(text)])
     }
 
     /// What stands between the title and the help.
@@ -244,7 +184,7 @@ mod tests {
     fn a_message_without_a_place_has_no_line() {
         let diagnostic = Diagnostic::general(Code::Unreadable, "wrong").help("do so");
         let drawn = render(&[diagnostic], &[]);
-        assert_eq!(drawn, "error[CLX001]: wrong\n  |\n  = help: do so\n\n");
+        assert_eq!(drawn, "error[CLX001]: wrong\n |\n = help: do so\n\n");
     }
 
     #[test]
@@ -258,7 +198,7 @@ mod tests {
             "   | ^",
         ];
         assert_eq!(lines(&text, "c", Some("a")), expected);
-        let expected = ["11 | c: 3, d: 4", "   | - here", "   |       ^"];
+        let expected = ["11 | c: 3, d: 4", "   | -     ^", "   | |", "   | here"];
         assert_eq!(lines(&text, "d", Some("c")), expected);
         let expected = ["11 | c: 3, d: 4", "   | ^     - here"];
         assert_eq!(lines(&text, "c", Some("d")), expected);
@@ -268,7 +208,11 @@ mod tests {
     fn marks_stand_under_wide_characters_tabs_and_ends_of_lines() {
         assert_eq!(
             lines("\t漢字: x\u{1b}\r\n", "x", None),
-            ["1 |     漢字: x�", "  |           ^"]
+            ["1 |     漢字: x␛", "  |           ^"]
+        );
+        assert_eq!(
+            lines("\u{9b}31m: x", "x", None),
+            ["1 | �31m: x", "  |       ^"]
         );
         assert_eq!(lines("漢字: x", "漢字", None), ["1 | 漢字: x", "  | ^^^^"]);
         assert_eq!(
@@ -285,14 +229,66 @@ mod tests {
         let [line, marks] = &lines(&text, "wrong", None)[..] else {
             panic!("two lines");
         };
-        assert_eq!(
-            *line,
-            format!("1 | ...{}wrong{}...", "x".repeat(60), "y".repeat(72))
+        assert!(line.len() < 150, "{line}");
+        assert!(
+            line.starts_with("1 | ...x") && line.ends_with("y..."),
+            "{line}"
         );
-        assert_eq!(*marks, format!("  | {}^^^^^", " ".repeat(63)));
-        let [_, marks] = &lines(&text, &text, None)[..] else {
+        assert_eq!(marks.find("^^^^^"), line.find("wrong"));
+        let [line, marks] = &lines(&text, &text, None)[..] else {
             panic!("two lines");
         };
-        assert_eq!(*marks, format!("  | {}", "^".repeat(143)));
+        assert!(line.len() < 150, "{line}");
+        assert_eq!(*marks, format!("  | {}", "^".repeat(100)));
+    }
+
+    #[test]
+    fn spans_that_are_far_apart_in_a_long_line_are_shown_one_by_one() {
+        let text = "first".to_owned() + &"x".repeat(1000) + "last";
+        let lines = lines(&text, "last", Some("first"));
+        let [line, marks, _, place, _, other_line, other_marks] = &lines[..] else {
+            panic!("{lines:?}");
+        };
+        assert!(line.len() < 150 && other_line.len() < 150, "{lines:?}");
+        assert_eq!(marks.find("^^^^"), line.find("last"));
+        assert_eq!(place, " ::: a.yaml:1:1");
+        assert_eq!(other_marks.find("----- here"), other_line.find("first"));
+    }
+
+    #[test]
+    fn every_span_of_every_text_is_drawn_at_its_line_and_column() {
+        for text in [
+            "",
+            "\n",
+            "a\n",
+            "\r",
+            "\ta\u{1b}漢\u{9b}\r\n\n\u{200d}é\rx",
+            "漢\r\n\r\n",
+        ] {
+            let boundaries = (0..=text.len()).filter(|&offset| text.is_char_boundary(offset));
+            let boundaries: Vec<usize> = boundaries.collect();
+            let spans = boundaries.iter().flat_map(|&start| {
+                let ends = boundaries.iter().filter(move |&&end| end >= start);
+                ends.map(move |&end| Span {
+                    source: 0,
+                    start,
+                    end,
+                })
+            });
+            let spans: Vec<Span> = spans.collect();
+            for &span in &spans {
+                let (line, column) = line_and_column(text, span.start);
+                for &related in &spans {
+                    let diagnostic = Diagnostic::new(Code::UnknownField, span, "wrong");
+                    let diagnostic = diagnostic.related(related, "here");
+                    let drawn = render(&[diagnostic], &[source(text)]);
+                    let place = format!("--> a.yaml:{line}:{column}\n");
+                    assert!(drawn.contains(&place), "{text:?} {span:?}: {drawn}");
+                    assert!(drawn.contains('^') && drawn.contains("here"), "{drawn}");
+                    let is_raw = |character: char| character.is_control() && character != '\n';
+                    assert!(!drawn.contains(is_raw), "{drawn:?}");
+                }
+            }
+        }
     }
 }
