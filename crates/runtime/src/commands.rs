@@ -178,8 +178,8 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
         "{} (catalog {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
         catalog.hash,
-        counted(catalog.clis.len(), "CLI"),
-        counted(catalog.tools.len(), "tool")
+        counted(catalog.tables.clis.rows().len(), "CLI"),
+        counted(catalog.tables.tools.rows().len(), "tool")
     );
     let matches = Arguments::command().version(version).get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
@@ -371,8 +371,8 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
         return "configs are checked where they are baked: climax-codegen check FOLDER".to_owned();
     }
     let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
-    for cli in catalog.clis {
-        let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
+    for cli in catalog.tables.clis.rows().iter() {
+        let [stem, name] = [cli.stem, cli.name].map(|piece| piece.of(&catalog.tables.text));
         let _ = write!(message, "\n  {stem}");
         if name != stem {
             let _ = write!(message, " ({name})");

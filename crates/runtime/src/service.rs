@@ -7,7 +7,8 @@ mod usage;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use climax_core::pieces::unquoted;
+use climax_catalog::tables::Tool;
+use climax_core::risk::Risk;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
     Implementation, ListToolsResult, PaginatedRequestParams, ProgressToken, RequestId,
@@ -15,11 +16,10 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::call::answer::{Answer, Room};
 use crate::call::{Limits, call};
-use crate::catalog::Risk;
 use crate::commands::list::counted;
 use crate::discovery;
 use crate::lock::lock;
@@ -92,11 +92,12 @@ impl Offer {
                 let arguments = call.params.arguments.take().unwrap_or_default();
                 let (text, is_error) = self.look_up(tool, arguments);
                 let end = if is_error {
-                    r#""}],"isError":true}"#
+                    r#"}],"isError":true}"#
                 } else {
-                    r#""}],"isError":false}"#
+                    r#"}],"isError":false}"#
                 };
-                Some([r#"{"content":[{"type":"text","text":""#, &text, end].concat())
+                let text = Value::from(text).to_string();
+                Some([r#"{"content":[{"type":"text","text":"#, &text, end].concat())
             }
             _ => None,
         }
@@ -112,8 +113,7 @@ impl Offer {
         }
     }
 
-    /// Answers a request to such a tool: JSON as it stands in a string of JSON, and whether it tells of an
-    /// error.
+    /// Answers a request to such a tool: JSON, and whether it tells of an error.
     fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> (String, bool) {
         let start = Instant::now();
         if tool == meta_tools::SEARCH {
@@ -156,13 +156,12 @@ impl Offer {
         let selection = &self.selection;
         let limits = &self.limits;
         // Boxed, so that requests that run nothing stay small.
-        let run = async |number, tool, arguments: &Map<String, Value>| {
+        let run = async |number, tool: &Tool, arguments: &Map<String, Value>| {
             Box::pin(call(selection, number, tool, arguments, limits, progress)).await
         };
         match (self.mode, name) {
             _ if let Some(tool) = self.lookup(name) => {
                 let (text, is_error) = self.look_up(tool, arguments);
-                let text = unquoted(&text);
                 Ok(Answer {
                     text,
                     is_error,
@@ -175,12 +174,12 @@ impl Offer {
                     Err(refusal) => return Ok(refusal),
                 };
                 match selection.find(&name) {
-                    Some((number, tool)) => Ok(run(number, tool, &arguments).await),
+                    Some((number, tool)) => Ok(run(number, &tool, &arguments).await),
                     None => Ok(Answer::error(format!("Unknown tool: {name}"))),
                 }
             }
             (Mode::Classic, _) if let Some((number, tool)) = selection.find(name) => {
-                Ok(run(number, tool, &arguments).await)
+                Ok(run(number, &tool, &arguments).await)
             }
             _ => Err(ErrorData::invalid_params(
                 format!("Unknown tool: {name}"),
@@ -205,28 +204,25 @@ impl Offer {
 }
 
 fn classic_tools(selection: &Selection) -> String {
-    let mut json = String::from("[");
-    for tool in selection.clis().flat_map(|cli| selection.tools_of(cli)) {
-        if json.len() > 1 {
-            json.push(',');
+    let tools = selection
+        .clis()
+        .flat_map(|cli| selection.tools_of(&cli).iter());
+    let tools = tools.map(|tool| {
+        let mut registered = json!({
+            "name": selection.text(tool.name),
+            "description": selection.text(tool.description),
+            "inputSchema": selection.schema(&tool),
+        });
+        if let Some(risk) = tool.risk {
+            registered["annotations"] = match risk {
+                Risk::Read => json!({"readOnlyHint": true}),
+                Risk::Write => json!({"readOnlyHint": false, "destructiveHint": false}),
+                Risk::Destructive => json!({"readOnlyHint": false, "destructiveHint": true}),
+            };
         }
-        json += r#"{"name":"#;
-        json += &unquoted(selection.text(tool.head));
-        json += r#","inputSchema":"#;
-        json += &unquoted(selection.text(tool.schema));
-        json += match tool.risk {
-            None => "}",
-            Some(Risk::Read) => r#","annotations":{"readOnlyHint":true}}"#,
-            Some(Risk::Write) => {
-                r#","annotations":{"readOnlyHint":false,"destructiveHint":false}}"#
-            }
-            Some(Risk::Destructive) => {
-                r#","annotations":{"readOnlyHint":false,"destructiveHint":true}}"#
-            }
-        };
-    }
-    json.push(']');
-    json
+        registered
+    });
+    tools.collect::<Value>().to_string()
 }
 
 /// The handler of requests.
