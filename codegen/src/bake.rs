@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process;
 
-use crate::{compile, emit};
+use crate::compile;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, line_and_column};
 use climax_input::draw::render;
@@ -81,7 +81,7 @@ impl Bake {
         let sources = read(&root, &self.configs, self.policy.as_deref());
         let sources = sources.unwrap_or_else(|errors| fail(&errors, &[]));
         let compiled = compile(&sources);
-        let Some(catalog) = compiled.catalog else {
+        let Some(source) = compiled.source else {
             fail(&compiled.diagnostics, &sources.all)
         };
         // Cargo looks at everything in a folder, so added and removed files count too. After a failure
@@ -90,7 +90,7 @@ impl Bake {
             directive(&format!("rerun-if-changed={}", root.join(path).display()));
         }
         self.warn(&compiled.diagnostics, &sources.all);
-        if let Err(error) = fs::write(&output, emit::rust_source(&catalog)) {
+        if let Err(error) = fs::write(&output, source) {
             let message = format!("cannot write `{}`: {error}", output.display());
             fail(&[Diagnostic::general(Code::Unreadable, message)], &[])
         }

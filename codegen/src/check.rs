@@ -5,15 +5,16 @@ mod arguments;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::model::{Arg, Cli, Kind, Place, Risk, Tool};
+use crate::model::{Cli, Kind, Risk, Tool};
 use crate::written;
+use climax_catalog::facts::{Argument, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
 use climax_input::fields::{At, closest};
 use climax_input::source::Source;
 
-use arguments::{args, global_arg};
+use arguments::{args, argv_order, global_arg};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// Clients cut longer descriptions.
@@ -95,7 +96,7 @@ fn cli(
         env: config
             .env
             .into_iter()
-            .map(|(name, value)| (name.value, value.value))
+            .map(|(name, value)| format!("{}={}", name.value, value.value))
             .collect(),
         working_dir: value(config.working_dir),
         category: value(config.category),
@@ -170,6 +171,7 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
         name: written.name?.value,
         description: written.description?.value,
         command: command.split_whitespace().collect::<Vec<_>>().join(" "),
+        argv_order: argv_order(&args),
         args,
         timeout_ms,
         risk,
@@ -177,17 +179,18 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
 }
 
 /// Warns of destructive tools that take just anything.
-pub fn unlimited(clis: &[Cli], names: &Names, report: &mut Vec<Diagnostic>) {
-    let is_unlimited = |arg: &&Arg| {
-        arg.kind == Kind::String
-            && arg.choices.is_none()
-            && arg.limit.is_none()
-            && matches!(arg.place, Place::Positional | Place::Flag(_))
+pub fn unlimited(facts: &Facts<'_>, names: &Names, report: &mut Vec<Diagnostic>) {
+    let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
+    let is_unlimited = |argument: &&Argument<'_>| {
+        argument.kind == Kind::String
+            && argument.choices.is_empty()
+            && argument.limits.is_empty()
+            && is_word(argument.placement)
     };
-    let tools = clis.iter().flat_map(|cli| &cli.tools);
+    let tools = facts.tools.iter();
     for tool in tools.filter(|tool| tool.risk == Some(Risk::Destructive)) {
-        let args = tool.args.iter().filter(is_unlimited);
-        let args: Vec<&str> = args.map(|arg| arg.name.as_str()).collect();
+        let args = tool.arguments.iter().filter(is_unlimited);
+        let args: Vec<&str> = args.map(|argument| argument.name).collect();
         let place = names.get(&tool.name.to_ascii_lowercase());
         if let (false, Some((_, span))) = (args.is_empty(), place) {
             let args = args.join("`, `");

@@ -1,37 +1,58 @@
-//! Turns the model and its layout into Rust source. It decides nothing and cannot fail.
+//! Turns the model and its tables into Rust source. It decides nothing and cannot fail.
 
 use std::fmt::Write as _;
 
-use climax_discovery::derive;
-use climax_policy::rules::{Container, Env};
+use climax_catalog::baked::Baked;
+use climax_catalog::rows::count;
+use climax_catalog::{Kept, Tables};
+use climax_core::scalar::{Number, Scalar};
+use climax_discovery::Discovery;
+use climax_policy::rules::{Container, Env, Surroundings};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
-use crate::facts::facts;
-use crate::layout::{Layout, count, layout};
-use crate::model::{Arg, Catalog, Cli, GlobalArg, Kind, Place, Scalar, Surroundings, Tool};
+use crate::literal::{names, push_value};
+use crate::model::{Arg, ArgumentPlacement, Cli, GlobalArg, Kind, Tool};
 use crate::names::Scope;
 use crate::parallel;
-use crate::tables::push_tables;
 
 /// Above this, formatting takes longer than everything else, and nobody reads it.
-const FORMATTED_TOOLS: usize = 200;
+const FORMATTED_TOOLS: u32 = 200;
+
+/// Everything that is emitted.
+pub struct Catalog<'m> {
+    /// The files that it comes from, by name.
+    pub files: Vec<&'m str>,
+    /// A digest of the names and contents of these files.
+    pub hash: String,
+    /// The configs.
+    pub clis: &'m [Cli],
+    /// What of these is baked.
+    pub kept: &'m Kept,
+    /// Where and with what commands run, if a policy says something about it.
+    pub surroundings: Option<&'m Surroundings>,
+    /// What is known of the tools.
+    pub tables: &'m Tables,
+    /// What follows from that.
+    pub discovery: &'m Discovery,
+}
 
 /// The generated code, formatted if it is small enough to be read.
 ///
 /// # Panics
 /// Only if the emitter itself is wrong.
 #[must_use]
-pub fn rust_source(catalog: &Catalog) -> String {
-    let layout = layout(catalog);
-    let is_read = layout.tools.len() <= FORMATTED_TOOLS;
+pub fn rust_source(catalog: &Catalog<'_>) -> String {
+    let is_read = catalog.tables.tools.len() <= FORMATTED_TOOLS;
     let mut source = String::from("#[allow(warnings, clippy::all, clippy::pedantic)] mod baked { ");
-    let derived = parallel::both(
-        || derive(&facts(catalog)),
-        || push_code(&mut source, catalog, &layout),
-    );
-    push_tables(&mut source, &layout, &derived, is_read);
-    source += "} pub(crate) use baked::CATALOG;";
+    push_code(&mut source, catalog);
+    let names = names(catalog.tables);
+    let _ = write!(source, "static NAMES: phf::Map<Key, u32> = {names};");
+    source += "static TABLES: Tables = ";
+    push_value(&mut source, &catalog.tables.value(), is_read);
+    source += "; static DISCOVERY: Discovery = ";
+    push_value(&mut source, &catalog.discovery.value(), is_read);
+    source += "; } pub(crate) use baked::CATALOG;";
     if is_read {
         let file = syn::parse_file(&source).expect("the emitter writes valid Rust");
         source = prettyplease::unparse(&file);
@@ -42,49 +63,56 @@ pub fn rust_source(catalog: &Catalog) -> String {
     )
 }
 
+/// A CLI that is baked, and of its tools those that are.
+struct BakedCli<'m> {
+    cli: &'m Cli,
+    tools: Vec<&'m Tool>,
+    first_tool: u32,
+}
+
+fn baked_clis<'m>(catalog: &Catalog<'m>) -> Vec<BakedCli<'m>> {
+    let kept = &catalog.kept;
+    let tools: Vec<&Tool> = catalog.clis.iter().flat_map(|cli| &cli.tools).collect();
+    let rows = catalog.tables.clis.rows().iter();
+    let baked = rows.zip(&kept.clis).map(|(row, number)| {
+        let first_tool = row.tools.first;
+        let numbers = kept.tools.iter().skip(first_tool as usize);
+        let numbers = numbers.take(row.tools.count as usize);
+        BakedCli {
+            cli: &catalog.clis[*number as usize],
+            tools: numbers.map(|number| tools[*number as usize]).collect(),
+            first_tool,
+        }
+    });
+    baked.collect()
+}
+
 /// What is not a table: the catalog itself, and the code for each tool.
-fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
+fn push_code(source: &mut String, catalog: &Catalog<'_>) {
+    let clis = baked_clis(catalog);
     let mut scope = Scope::default();
     // Names that the module itself uses.
     for taken in ["find", "call", "phf"] {
         scope.value_name(taken);
     }
-    let modules: Vec<Ident> = catalog
-        .clis
+    let modules: Vec<Ident> = clis
         .iter()
-        .map(|cli| identifier(&scope.value_name(&cli.name)))
+        .map(|baked| identifier(&scope.value_name(&baked.cli.name)))
         .collect();
-    let numbers = (0..catalog.clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
+    let numbers = (0..clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
     let hash = &catalog.hash;
-    let surroundings = catalog.surroundings.as_ref();
+    let surroundings = catalog.surroundings;
     let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece, Reader, Risk,
-            Surroundings, Tool, Words, phf,
+            Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece, Reader,
+            Surroundings, Table, Tables, Trigrams, Words, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {
             hash: #hash,
-            text: TEXT,
-            haystack: HAYSTACK,
-            words: Words { text: WORDS, rows: ROWS, places: PLACES },
-            clis: &CLIS,
-            tools: &TOOLS,
-            limits: &LIMITS,
-            automata: AUTOMATA,
-            discovery: Discovery {
-                text: NOTES,
-                rows: NOTE_ROWS,
-                lists: NOTE_LISTS,
-                terms: TERMS,
-                term_rows: TERM_ROWS,
-                postings: POSTINGS,
-                posting_notes: POSTING_NOTES,
-                trigram_rows: TRIGRAM_ROWS,
-                trigram_words: TRIGRAM_WORDS,
-                rarest: RAREST,
-            },
+            tables: &TABLES,
+            discovery: &DISCOVERY,
             surroundings: #surroundings,
             find,
             call,
@@ -105,15 +133,12 @@ fn push_code(source: &mut String, catalog: &Catalog, layout: &Layout) {
 
         impl PhfBorrow<str> for Key {
             fn borrow(&self) -> &str {
-                Piece(self.0, self.1).of(TEXT)
+                Piece(self.0, self.1).of(&TABLES.text)
             }
         }
     };
     *source += &code.to_string();
-    let cli_modules = parallel::map(&catalog.clis, |number, cli| {
-        let first_tool = layout.clis[number].first_tool;
-        cli_module(cli, first_tool).to_string()
-    });
+    let cli_modules = parallel::map(&clis, |_, baked| cli_module(baked).to_string());
     for (module, code) in modules.iter().zip(cli_modules) {
         let _ = write!(source, " mod {module} {{ {code} }}");
     }
@@ -158,22 +183,25 @@ fn optional(text: Option<&String>) -> TokenStream {
 }
 
 /// The struct of each tool, and the function that reads and writes them.
-fn cli_module(cli: &Cli, first_tool: u32) -> TokenStream {
+fn cli_module(baked: &BakedCli<'_>) -> TokenStream {
+    let BakedCli {
+        cli,
+        tools,
+        first_tool,
+    } = baked;
     let mut scope = Scope::default();
     // Names that the module imports.
     for taken in ["Argv", "Kind", "None", "Number", "Option", "Reader", "Some"] {
         scope.type_name(taken);
     }
-    let types: Vec<Ident> = cli
-        .tools
+    let types: Vec<Ident> = tools
         .iter()
         .map(|tool| identifier(&scope.type_name(&tool.name)))
         .collect();
-    let numbers = (first_tool..)
-        .take(cli.tools.len())
+    let numbers = (*first_tool..)
+        .take(tools.len())
         .map(Literal::u32_unsuffixed);
-    let structs = cli
-        .tools
+    let structs = tools
         .iter()
         .zip(&types)
         .map(|(tool, name)| tool_type(tool, name, &mut scope));
@@ -202,10 +230,7 @@ fn tool_type(tool: &Tool, name: &Ident, types: &mut Scope) -> TokenStream {
         .collect();
     let declarations = fields.iter().map(Field::declaration);
     let reads = fields.iter().map(Field::read);
-    let (positionals, others): (Vec<&Field>, Vec<&Field>) = fields
-        .iter()
-        .partition(|field| field.arg.place == Place::Positional);
-    let writes = positionals.iter().chain(&others).map(|field| field.write());
+    let writes = tool.argv_order.iter().map(|number| fields[*number].write());
     let choices = fields.iter().filter_map(Field::choice_type);
     let borrows = fields.iter().any(Field::borrows);
     let lifetime = borrows.then(|| quote!(<'a>));
@@ -320,7 +345,10 @@ impl<'m> Field<'m> {
     fn write(&self) -> TokenStream {
         let name = &self.name;
         let property = &self.arg.name;
-        let is_word = matches!(self.arg.place, Place::Positional | Place::Flag(_));
+        let is_word = !matches!(
+            self.arg.placement,
+            ArgumentPlacement::Directory | ArgumentPlacement::Stdin
+        );
         let kind = self.kind();
         let written = |choice, value| {
             if is_word {
@@ -342,16 +370,16 @@ impl<'m> Field<'m> {
                 }
             }
         };
-        match (&self.arg.place, self.arg.kind) {
-            (Place::Positional, Kind::String) if self.choice.is_none() => {
+        match &self.arg.placement {
+            ArgumentPlacement::Positional if self.borrows() => {
                 quote!(argv.positional(#property, #value);)
             }
-            (Place::Positional, _) => quote!(argv.word(#value);),
-            (Place::Flag(flag), Kind::Boolean) => quote!(argv.switch(#flag, #value);),
-            (Place::Flag(flag), _) if flag.ends_with('=') => quote!(argv.inline(#flag, #value);),
-            (Place::Flag(flag), _) => quote!(argv.flag(#flag, #value);),
-            (Place::Directory, _) => quote!(argv.directory(#value);),
-            (Place::Stdin, _) => quote!(argv.stdin(#value);),
+            ArgumentPlacement::Positional => quote!(argv.word(#value);),
+            ArgumentPlacement::Flag(flag) => quote!(argv.flag(#flag, #value);),
+            ArgumentPlacement::JoinedFlag(flag) => quote!(argv.inline(#flag, #value);),
+            ArgumentPlacement::Switch(flag) => quote!(argv.switch(#flag, #value);),
+            ArgumentPlacement::Directory => quote!(argv.directory(#value);),
+            ArgumentPlacement::Stdin => quote!(argv.stdin(#value);),
         }
     }
 
@@ -404,8 +432,7 @@ fn global(arg: &GlobalArg) -> TokenStream {
     }
 }
 
-fn scalar(value: &Scalar) -> TokenStream {
-    use climax_core::scalar::Number;
+fn scalar(value: &Scalar<'_>) -> TokenStream {
     match value {
         Scalar::Text(text) => quote!(#text),
         Scalar::Integer(integer) => {

@@ -1,29 +1,29 @@
-//! Turns the model into the facts from which discovery works out the rest.
+//! Turns the model into facts, from which the catalog is built.
 
-use climax_discovery::facts::{Argument, Cli, Facts, Place, Tool};
+use climax_catalog::facts::{Argument, Cli, Facts, PlacementKind, Tool};
 
-use serde_json::Value;
-
-use crate::model;
-use crate::model::{Arg, Catalog, Scalar};
+use crate::model::{self, Arg, ArgumentPlacement};
 
 /// What is known of all tools.
 #[must_use]
-pub fn facts(catalog: &Catalog) -> Facts<'_> {
-    let clis = catalog.clis.iter().map(cli).collect();
-    let tools = catalog.clis.iter().enumerate();
+pub fn facts(clis: &[model::Cli]) -> Facts<'_> {
+    let tools = clis.iter().enumerate();
     let tools = tools.flat_map(|(number, cli)| cli.tools.iter().map(move |it| tool(number, it)));
     Facts {
-        clis,
+        clis: clis.iter().map(cli).collect(),
         tools: tools.collect(),
+        has_policy: false,
     }
 }
 
 fn cli(cli: &model::Cli) -> Cli<'_> {
     Cli {
+        stem: &cli.stem,
         name: &cli.name,
         description: &cli.description,
         command: &cli.command,
+        env: cli.env.iter().map(String::as_str).collect(),
+        working_dir: cli.working_dir.as_deref(),
         category: cli.category.as_deref(),
         tags: cli.tags.iter().map(String::as_str).collect(),
     }
@@ -42,33 +42,21 @@ fn tool(cli: usize, tool: &model::Tool) -> Tool<'_> {
 }
 
 fn argument(arg: &Arg) -> Argument<'_> {
-    let is_allowed = |value: &Value| {
-        let limit = arg.limit.as_ref();
-        limit.is_none_or(|limit| limit.bounds().allows(value))
-    };
     Argument {
         name: &arg.name,
         description: &arg.description,
         kind: arg.kind,
         required: arg.required,
-        default: arg.default.as_ref().map(Scalar::json),
-        choices: arg
-            .choices
-            .iter()
-            .flatten()
-            .map(Scalar::json)
-            .filter(is_allowed)
-            .collect(),
-        place: match arg.place {
-            model::Place::Positional => Place::Positional,
-            model::Place::Flag(_) => Place::Flag,
-            model::Place::Directory => Place::Directory,
-            model::Place::Stdin => Place::Stdin,
+        default: arg.default.clone(),
+        choices: arg.choices.clone().unwrap_or_default(),
+        placement: match arg.placement {
+            ArgumentPlacement::Positional => PlacementKind::Positional,
+            ArgumentPlacement::Flag(_)
+            | ArgumentPlacement::JoinedFlag(_)
+            | ArgumentPlacement::Switch(_) => PlacementKind::Flag,
+            ArgumentPlacement::Directory => PlacementKind::Directory,
+            ArgumentPlacement::Stdin => PlacementKind::Stdin,
         },
-        limits: arg
-            .limit
-            .iter()
-            .map(climax_policy::limit::Limit::bounds)
-            .collect(),
+        limits: Vec::new(),
     }
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use climax_codegen::model::Cli;
-use climax_codegen::{Compiled, compile, emit};
+use climax_codegen::{Compiled, compile};
 use climax_core::output;
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::diagnostic::{Diagnostic, Severity, line_and_column};
@@ -78,11 +77,8 @@ fn print(text: &str) -> bool {
 fn check(files: &Files) -> bool {
     let (sources, compiled) = compiled(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
-    let Some(catalog) = compiled.catalog else {
-        return false;
-    };
-    let line = |cli: &Cli| format!("{}: {} tools\n", cli.name, cli.tools.len());
-    print(&catalog.clis.iter().map(line).collect::<String>())
+    let line = |(name, tools): &(String, usize)| format!("{name}: {tools} tools\n");
+    compiled.source.is_some() && print(&compiled.clis.iter().map(line).collect::<String>())
 }
 
 fn check_json(files: &Files) -> bool {
@@ -92,14 +88,13 @@ fn check_json(files: &Files) -> bool {
         .iter()
         .map(|diagnostic| message(diagnostic, &sources))
         .collect();
-    print(&format!("{:#}\n", Value::from(messages))) && compiled.catalog.is_some()
+    print(&format!("{:#}\n", Value::from(messages))) && compiled.source.is_some()
 }
 
 fn emit(files: &Files) -> bool {
     let (sources, compiled) = compiled(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
-    let source = compiled.catalog.as_ref().map(emit::rust_source);
-    source.is_some_and(|source| print(&source))
+    compiled.source.is_some_and(|source| print(&source))
 }
 
 fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
@@ -110,7 +105,8 @@ fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
         }
         Err(diagnostics) => {
             let compiled = Compiled {
-                catalog: None,
+                source: None,
+                clis: Vec::new(),
                 diagnostics,
             };
             (Vec::new(), compiled)

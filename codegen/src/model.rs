@@ -2,21 +2,7 @@
 
 pub use climax_core::risk::Risk;
 pub use climax_core::scalar::Kind;
-use climax_core::scalar::Number;
-pub use climax_policy::limit::Limit;
-pub use climax_policy::rules::Surroundings;
-
-/// Everything that is baked.
-pub struct Catalog {
-    /// The CLIs in the order read.
-    pub clis: Vec<Cli>,
-    /// The files they come from, by name.
-    pub files: Vec<String>,
-    /// A digest of the names and contents of these files.
-    pub hash: String,
-    /// Where and with what commands run, if a policy says something about it.
-    pub surroundings: Option<Surroundings>,
-}
+use climax_core::scalar::Scalar;
 
 /// One config.
 pub struct Cli {
@@ -28,8 +14,8 @@ pub struct Cli {
     pub description: String,
     /// The base command as written: `~` and variables are expanded at run time.
     pub command: String,
-    /// Variables for the child.
-    pub env: Vec<(String, String)>,
+    /// Variables for the child, each as `NAME=value`.
+    pub env: Vec<String>,
     /// Where commands run, unless a call says otherwise.
     pub working_dir: Option<String>,
     /// For the category filter.
@@ -52,6 +38,8 @@ pub struct Tool {
     pub command: String,
     /// Its arguments in definition order.
     pub args: Vec<Arg>,
+    /// The numbers of the arguments in the order in which they go into the command line.
+    pub argv_order: Vec<usize>,
     /// How long a call may take.
     pub timeout_ms: u64,
     /// What a call may do, where the config says so.
@@ -69,72 +57,28 @@ pub struct Arg {
     /// Whether a call must have it.
     pub required: bool,
     /// What an absent one is taken for.
-    pub default: Option<Scalar>,
+    pub default: Option<Scalar<'static>>,
     /// The only values it may have.
-    pub choices: Option<Vec<Scalar>>,
+    pub choices: Option<Vec<Scalar<'static>>>,
     /// Where its value goes.
-    pub place: Place,
-    /// What a policy allows.
-    pub limit: Option<Limit>,
+    pub placement: ArgumentPlacement,
 }
 
 /// Where an argument's value goes.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArgumentPlacement {
     /// A word of its own.
     Positional,
-    /// The flag, and the value after it (or none: a boolean).
+    /// A flag, and the value as the next word.
     Flag(String),
+    /// A flag such as `key=`, and the value in the same word.
+    JoinedFlag(String),
+    /// A flag that stands for `true`.
+    Switch(String),
     /// The directory in which the command runs.
     Directory,
     /// The command's standard input.
     Stdin,
-}
-
-/// A value of one of the kinds.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
-    /// Text
-    Text(String),
-    /// A whole number
-    Integer(i64),
-    /// A number
-    Number(Number),
-    /// `true` or `false`
-    Boolean(bool),
-}
-
-impl Scalar {
-    /// The value as a word of a command line.
-    #[must_use]
-    pub fn word(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Integer(integer) => integer.to_string(),
-            Self::Number(number) => number.to_string(),
-            Self::Boolean(boolean) => boolean.to_string(),
-        }
-    }
-
-    /// Whether a call means the same with either.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Number(one), Self::Number(other)) => one.is_same(*other),
-            _ => self == other,
-        }
-    }
-
-    /// The value as JSON.
-    #[must_use]
-    pub fn json(&self) -> serde_json::Value {
-        match self {
-            Self::Text(text) => text.as_str().into(),
-            Self::Integer(integer) | Self::Number(Number::Integer(integer)) => (*integer).into(),
-            Self::Number(Number::Float(float)) => (*float).into(),
-            Self::Boolean(boolean) => (*boolean).into(),
-        }
-    }
 }
 
 /// An argument that every command of a CLI gets.

@@ -30,12 +30,16 @@ pub(crate) fn map<I: Sync, O: Send>(items: &[I], work: impl Fn(usize, &I) -> O +
     })
 }
 
-/// Does two things at once, and returns what came of the first.
-pub(crate) fn both<O: Send>(first: impl FnOnce() -> O + Send, second: impl FnOnce()) -> O {
+/// Does two things at once, and returns what came of each.
+pub(crate) fn both<O: Send, P>(
+    first: impl FnOnce() -> O + Send,
+    second: impl FnOnce() -> P,
+) -> (O, P) {
     thread::scope(|scope| {
         let first = scope.spawn(first);
-        second();
-        first.join().unwrap_or_else(|panic| resume_unwind(panic))
+        let second = second();
+        let first = first.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (first, second)
     })
 }
 

@@ -12,7 +12,7 @@ const STEPS: [(&str, &str); 10] = [
         r#"flag: fields.optional("flag", text),"#,
     ),
     ("codegen/src/model.rs", "Flag(String),"),
-    ("codegen/src/check/arguments.rs", "fn place("),
+    ("codegen/src/check/arguments.rs", "fn placement("),
     ("crates/input/src/code.rs", "Code::PositionalFlag,"),
     ("codegen/src/emit.rs", "quote!(argv.flag(#flag, #value);)"),
     ("crates/runtime/src/call/argv.rs", "pub fn flag("),

@@ -19,8 +19,8 @@ fn every_tool_of_a_golden_file_is_found_under_its_name() {
         &odd_names::CATALOG,
         &with_policy::CATALOG,
     ] {
-        for (number, tool) in (0..).zip(catalog.tools) {
-            let name = tool.name.of(catalog.text);
+        for (number, tool) in (0..).zip(catalog.tables.tools.rows().iter()) {
+            let name = tool.name.of(&catalog.tables.text);
             assert_eq!((catalog.find)(name), Some(number), "{name}");
         }
         assert_eq!((catalog.find)("no_such_tool"), None);

@@ -4,9 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use climax_codegen::layout::layout;
-use climax_codegen::model::{Catalog, Place, Risk};
-use climax_codegen::{compile, emit, schema};
+use climax_catalog::build;
+use climax_catalog::schema::input_schema;
+use climax_codegen::check::check;
+use climax_codegen::compile;
+use climax_codegen::facts::facts;
+use climax_codegen::model::{ArgumentPlacement, Cli, Risk};
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
@@ -28,18 +31,35 @@ fn source(name: &str, text: &str) -> Source {
     }
 }
 
-/// What becomes of a config that is right, and what is said about it nevertheless.
-fn accepted(text: &str) -> (Catalog, Vec<Diagnostic>) {
+/// A config that is right.
+struct Accepted {
+    cli: Cli,
+    code: String,
+    /// What is said about it nevertheless.
+    diagnostics: Vec<Diagnostic>,
+}
+
+fn accepted(text: &str) -> Accepted {
     let sources = Sources::from(vec![source("config", text)]);
     let mut compiled = compile(&sources);
     // Not what these tests are about.
     compiled
         .diagnostics
         .retain(|it| it.code != Code::NoCategory);
-    let catalog = compiled.catalog;
-    let catalog =
-        catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
-    (catalog, compiled.diagnostics)
+    let code = compiled.source;
+    let code = code.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
+    Accepted {
+        cli: models(&sources).remove(0),
+        code,
+        diagnostics: compiled.diagnostics,
+    }
+}
+
+/// The configs as meant.
+fn models(sources: &Sources) -> Vec<Cli> {
+    let mut diagnostics = Vec::new();
+    let configs = climax_codegen::read(&sources.all, &mut diagnostics);
+    check(configs, &mut diagnostics).0
 }
 
 /// The messages about paths that cannot be read.
@@ -78,7 +98,7 @@ fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
         source("wrong", "tools: [{name: b, description: Another}]\n"),
     ]);
     let compiled = compile(&sources);
-    assert!(compiled.catalog.is_none());
+    assert!(compiled.source.is_none());
     let said = render(&compiled.diagnostics, &sources.all);
     assert!(said.contains("wrong.yaml:1:1"), "{said}");
     assert!(!said.contains("right.yaml"), "{said}");
@@ -86,14 +106,14 @@ fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
 
 #[test]
 fn a_tool_has_its_timeout_or_thirty_seconds() {
-    let (catalog, _) = accepted(
+    let accepted = accepted(
         "command: x
 tools:
   - {name: slow, description: Takes long, timeout: 120}
   - {name: fast, description: Does not}
 ",
     );
-    let tools = catalog.clis[0].tools.iter();
+    let tools = accepted.cli.tools.iter();
     let timeouts: Vec<u64> = tools.map(|tool| tool.timeout_ms).collect();
     assert_eq!(timeouts, [120_000, 30_000]);
 }
@@ -108,9 +128,8 @@ fn category_and_tags_need_not_come_together() {
         ),
     ] {
         let config = format!("command: x\n{field}\ntools: [{{name: a, description: A tool}}]\n");
-        let baked = layout(&accepted(&config).0).text.parts.concat();
-        // It is baked as it stands in a string.
-        let baked = baked.replace('\\', "");
+        let clis = [accepted(&config).cli];
+        let baked = build(&facts(&clis)).text;
         // Once in the summary, once in each tool's entry.
         assert_eq!(baked.matches(written).count(), 2, "{baked}");
     }
@@ -118,7 +137,7 @@ fn category_and_tags_need_not_come_together() {
 
 #[test]
 fn a_flag_beside_cwd_is_ignored() {
-    let (catalog, _) = accepted(
+    let accepted = accepted(
         "command: x
 tools:
   - name: a
@@ -126,13 +145,16 @@ tools:
     args: [{name: workdir, flag: --workdir, cwd: true}]
 ",
     );
-    assert_eq!(catalog.clis[0].tools[0].args[0].place, Place::Directory);
-    assert!(!emit::rust_source(&catalog).contains("--workdir"));
+    assert_eq!(
+        accepted.cli.tools[0].args[0].placement,
+        ArgumentPlacement::Directory
+    );
+    assert!(!accepted.code.contains("--workdir"));
 }
 
 #[test]
 fn a_switch_may_be_a_bare_word() {
-    let (catalog, _) = accepted(
+    let accepted = accepted(
         "command: x
 tools:
   - name: files
@@ -140,7 +162,7 @@ tools:
     args: [{name: total, type: boolean, flag: total}]
 ",
     );
-    let code = emit::rust_source(&catalog);
+    let code = accepted.code;
     assert!(
         code.contains(r#"argv.switch("total", self.total);"#),
         "{code}"
@@ -149,44 +171,52 @@ tools:
 
 #[test]
 fn a_global_argument_without_a_default_is_left_out_with_a_warning() {
-    let (catalog, diagnostics) = accepted(
+    let accepted = accepted(
         "command: x
 global_args: [{name: vault, flag: vault=}]
 tools: [{name: a, description: A tool}]
 ",
     );
-    assert!(catalog.clis[0].global_args.is_empty());
-    let codes: Vec<Code> = diagnostics.iter().map(|it| it.code).collect();
+    assert!(accepted.cli.global_args.is_empty());
+    let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
     assert_eq!(codes, [Code::IdleGlobalArgument]);
 }
 
 #[test]
 fn a_global_switch_may_be_true_in_the_config() {
-    let (catalog, diagnostics) = accepted(
+    let accepted = accepted(
         "command: x
 global_args: [{name: verbose, type: boolean, default: true}]
 tools: [{name: a, description: A tool}]
 ",
     );
-    let code = emit::rust_source(&catalog);
+    let code = accepted.code;
     assert!(
         code.contains(r#"argv.global_switch("--verbose", "true");"#),
         "{code}"
     );
-    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert!(
+        accepted.diagnostics.is_empty(),
+        "{:?}",
+        accepted.diagnostics
+    );
 }
 
 #[test]
 fn a_list_of_global_arguments_may_be_empty() {
-    let (catalog, diagnostics) =
+    let accepted =
         accepted("command: x\nglobal_args: []\ntools: [{name: a, description: A tool}]\n");
-    assert!(catalog.clis[0].global_args.is_empty());
-    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert!(accepted.cli.global_args.is_empty());
+    assert!(
+        accepted.diagnostics.is_empty(),
+        "{:?}",
+        accepted.diagnostics
+    );
 }
 
 #[test]
 fn risk_confirmation_and_resolve_are_accepted_together() {
-    let (catalog, diagnostics) = accepted(
+    let accepted = accepted(
         r#"command: x
 tools:
   - name: delete_thing
@@ -197,13 +227,17 @@ tools:
     args: [{name: id, type: integer, required: true, positional: true}]
 "#,
     );
-    assert_eq!(catalog.clis[0].tools[0].risk, Some(Risk::Destructive));
-    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    assert_eq!(accepted.cli.tools[0].risk, Some(Risk::Destructive));
+    assert!(
+        accepted.diagnostics.is_empty(),
+        "{:?}",
+        accepted.diagnostics
+    );
 }
 
 #[test]
 fn a_schema_says_everything_that_is_known_about_an_argument() {
-    let (catalog, _) = accepted(
+    let accepted = accepted(
         "command: x
 tools:
   - name: a
@@ -216,8 +250,8 @@ tools:
         enum: [json, table]
 ",
     );
-    let schema = schema::input_schema(&catalog.clis[0].tools[0].args);
-    let schema: Value = serde_json::from_str(&schema).expect("JSON");
+    let clis = [accepted.cli];
+    let schema = Value::from(input_schema(&facts(&clis).tools[0].arguments));
     let format = json!({
         "type": "string", "description": "Output format", "default": "json",
         "enum": ["json", "table"],
@@ -234,9 +268,7 @@ fn every_shipped_config_says_its_category_and_tags() {
     let Ok(sources) = read(&root, &["configs".into()], None) else {
         panic!("the shipped configs are there")
     };
-    let compiled = compile(&sources);
-    let catalog = compiled.catalog.expect("they are right");
-    for cli in &catalog.clis {
+    for cli in &models(&sources) {
         assert!(cli.category.is_some(), "{}", cli.name);
         assert!(!cli.tags.is_empty(), "{}", cli.name);
     }

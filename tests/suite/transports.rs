@@ -117,7 +117,7 @@ fn without_times(mut messages: Vec<Value>) -> Vec<Value> {
 fn compare(
     mut stdio: Server,
     mut duplex: Server,
-    requests: Vec<(&'static str, Value)>,
+    requests: &[(&'static str, Value)],
     revision: &str,
 ) -> usize {
     for (method, mut params) in requests.iter().cloned() {
@@ -152,11 +152,11 @@ fn requests_have_the_same_responses_over_both_transports() {
         });
         assert_eq!(servers[0].1, servers[1].1);
         let [(stdio, _), (duplex, _)] = servers;
-        count += compare(stdio, duplex, requests(), revision);
+        count += compare(stdio, duplex, &requests(), revision);
     }
     let [stdio, duplex] =
         [fixtures!(), duplex("default")].map(|mut command| Server::start_silent(&mut command));
-    count += compare(stdio, duplex, requests(), STATELESS);
+    count += compare(stdio, duplex, &requests(), STATELESS);
     assert!(count >= 60, "{count}");
 }
 
@@ -198,7 +198,7 @@ fn the_other_modes_have_the_same_responses_over_both_transports() {
         compare(
             stdio,
             Server::start(&mut duplex(mode)),
-            requests,
+            &requests,
             REVISIONS[3],
         );
     }

@@ -44,7 +44,7 @@ fn baked(case: &Path) -> (String, bool) {
             "it does not say what to do: {message:?}"
         );
     }
-    (render(&messages, &sources.all), compiled.catalog.is_some())
+    (render(&messages, &sources.all), compiled.source.is_some())
 }
 
 fn assert_golden(path: &Path, actual: &str) {

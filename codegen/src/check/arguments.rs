@@ -1,15 +1,22 @@
 //! The rules about arguments: where their values go, their defaults and enums.
 
 use climax_core::scalar;
-use climax_core::scalar::Number;
+use climax_core::scalar::{Number, Scalar};
 
 use super::no_nul;
-use crate::model::{Arg, GlobalArg, Kind, Place, Scalar};
+use crate::model::{Arg, ArgumentPlacement, GlobalArg, Kind};
 use crate::written;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
 use climax_input::fields::At;
 use climax_input::yaml::{Node, OldReading, Value};
+
+/// The order in which arguments go into the command line: positionals first, otherwise as they are defined.
+pub(super) fn argv_order(args: &[Arg]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..args.len()).collect();
+    order.sort_by_key(|number| args[*number].placement != ArgumentPlacement::Positional);
+    order
+}
 
 pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> Vec<Arg> {
     let mut seen: Vec<(String, Span)> = Vec::new();
@@ -88,9 +95,9 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
             .help("remove `default` or `required`"),
         );
     }
-    let place = place(&written, kind, report);
-    if let (Place::Positional, None, Some(Scalar::Text(text)), Some(node)) =
-        (&place, &choices, &default, &written.default)
+    let placement = placement(&written, kind, report);
+    if let (ArgumentPlacement::Positional, None, Some(Scalar::Text(text)), Some(node)) =
+        (&placement, &choices, &default, &written.default)
         && text.starts_with('-')
         && text != "-"
     {
@@ -110,12 +117,15 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
         required,
         default,
         choices,
-        place,
-        limit: None,
+        placement,
     })
 }
 
-fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Place {
+fn placement(
+    written: &written::Arg,
+    kind: Kind,
+    report: &mut Vec<Diagnostic>,
+) -> ArgumentPlacement {
     let given = |flag: &Option<At<bool>>| {
         flag.as_ref()
             .filter(|flag| flag.value)
@@ -168,7 +178,7 @@ fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Pl
                     .help("remove `flag` or `positional`"),
                 );
             }
-            Place::Positional
+            ArgumentPlacement::Positional
         }
         Some((span, name)) => {
             if kind != Kind::String {
@@ -185,15 +195,22 @@ fn place(written: &written::Arg, kind: Kind, report: &mut Vec<Diagnostic>) -> Pl
                 );
             }
             if name == "cwd" {
-                Place::Directory
+                ArgumentPlacement::Directory
             } else {
-                Place::Stdin
+                ArgumentPlacement::Stdin
             }
         }
-        None => Place::Flag(match flag {
-            Some(flag) => flag.value.clone(),
-            None => default_flag(written.name.as_ref()),
-        }),
+        None => {
+            let flag = match flag {
+                Some(flag) => flag.value.clone(),
+                None => default_flag(written.name.as_ref()),
+            };
+            match kind {
+                Kind::Boolean => ArgumentPlacement::Switch(flag),
+                _ if flag.ends_with('=') => ArgumentPlacement::JoinedFlag(flag),
+                _ => ArgumentPlacement::Flag(flag),
+            }
+        }
     }
 }
 
@@ -261,7 +278,7 @@ fn choices(
     choices: &At<Vec<Node>>,
     kind: Kind,
     report: &mut Vec<Diagnostic>,
-) -> Option<Vec<Scalar>> {
+) -> Option<Vec<Scalar<'static>>> {
     if kind == Kind::Boolean {
         report.push(
             Diagnostic::new(
@@ -284,7 +301,7 @@ fn choices(
         );
         return None;
     }
-    let mut values: Vec<(Scalar, Span)> = Vec::new();
+    let mut values: Vec<(Scalar<'static>, Span)> = Vec::new();
     for node in &choices.value {
         let value = match scalar(node, kind) {
             // CLImax in Python takes text only, whatever the type: `enum: ["1", "2"]`.
@@ -327,9 +344,9 @@ fn choices(
 fn default(
     node: &Node,
     kind: Kind,
-    choices: Option<&[Scalar]>,
+    choices: Option<&[Scalar<'static>]>,
     report: &mut Vec<Diagnostic>,
-) -> Option<Scalar> {
+) -> Option<Scalar<'static>> {
     let value = match scalar(node, kind) {
         Ok(value) => value,
         Err(problem) => {
@@ -407,19 +424,19 @@ impl Problem {
 }
 
 /// The value of a node as one of the kind, converted where that is safe.
-fn scalar(node: &Node, kind: Kind) -> Result<Scalar, Problem> {
+fn scalar(node: &Node, kind: Kind) -> Result<Scalar<'static>, Problem> {
     match (kind, node.old_reading) {
         (_, None) => {}
         (Kind::Boolean, Some(OldReading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
         (_, Some(reading)) => return Err(Problem::Ambiguous(reading)),
     }
     let converted = match (kind, &node.value) {
-        (Kind::String, Value::Text(text)) => Some(Scalar::Text(text.clone())),
-        (Kind::String, Value::Integer(integer)) => Some(Scalar::Text(integer.to_string())),
+        (Kind::String, Value::Text(text)) => Some(Scalar::Text(text.clone().into())),
+        (Kind::String, Value::Integer(integer)) => Some(Scalar::Text(integer.to_string().into())),
         (Kind::String, Value::Float(float)) => {
-            Some(Scalar::Text(Number::Float(*float).to_string()))
+            Some(Scalar::Text(Number::Float(*float).to_string().into()))
         }
-        (Kind::String, Value::Boolean(boolean)) => Some(Scalar::Text(boolean.to_string())),
+        (Kind::String, Value::Boolean(boolean)) => Some(Scalar::Text(boolean.to_string().into())),
         (Kind::Integer, Value::Integer(integer)) => Some(Scalar::Integer(*integer)),
         (Kind::Integer, Value::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
         (Kind::Integer, Value::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),

@@ -2,34 +2,13 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece,
-        Reader, Risk, Surroundings, Tool, Words, phf,
+        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
+        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
-        text: TEXT,
-        haystack: HAYSTACK,
-        words: Words {
-            text: WORDS,
-            rows: ROWS,
-            places: PLACES,
-        },
-        clis: &CLIS,
-        tools: &TOOLS,
-        limits: &LIMITS,
-        automata: AUTOMATA,
-        discovery: Discovery {
-            text: NOTES,
-            rows: NOTE_ROWS,
-            lists: NOTE_LISTS,
-            terms: TERMS,
-            term_rows: TERM_ROWS,
-            postings: POSTINGS,
-            posting_notes: POSTING_NOTES,
-            trigram_rows: TRIGRAM_ROWS,
-            trigram_words: TRIGRAM_WORDS,
-            rarest: RAREST,
-        },
+        tables: &TABLES,
+        discovery: &DISCOVERY,
         surroundings: None,
         find,
         call,
@@ -46,7 +25,7 @@ mod baked {
     struct Key(u32, u32);
     impl PhfBorrow<str> for Key {
         fn borrow(&self) -> &str {
-            Piece(self.0, self.1).of(TEXT)
+            Piece(self.0, self.1).of(&TABLES.text)
         }
     }
     mod every_kind {
@@ -189,79 +168,118 @@ mod baked {
     static NAMES: phf::Map<Key, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(1054, 7), 1), (Key(391, 10), 0)],
+        entries: &[(Key(849, 7), 1), (Key(185, 10), 0)],
     };
-    static CLIS: [Cli; 1] = [
-        Cli {
-            stem: Piece(0, 10),
-            name: Piece(10, 10),
-            name_key: Piece(20, 10),
-            category_key: Piece(30, 7),
-            command: Piece(37, 4),
-            env: Piece(41, 9),
-            working_dir: Piece(50, 0),
-            summary_head: Piece(50, 86),
-            summary_tail: Piece(136, 68),
-            entry_middle: Piece(204, 113),
-            category: Piece(317, 11),
-            tags: Piece(328, 32),
-            description: Piece(360, 29),
-            first_tool: 0,
-            tool_count: 2,
+    static TABLES: Tables = Tables {
+        text: Cow::Borrowed(
+            concat!(
+                r#"{"name":"every-kind","description":"One argument of each kind","tool_count":2,"category":"testing","tags":["one","two \"quoted\""]}"#,
+                "\n", r#"two "quoted""#, "\n", "A=1", "\n", "B=x=y", "\n", "every_kind",
+                "\n", "show", "\n",
+                r#"{"tool_name":"every_kind","description":"Takes one of each","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"scale":{"type":"number","default":1.0,"enum":[1,2.5]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"]}}"#,
+                "\n", "every kind", "\n",
+                r#"{"tool_name":"nothing","description":"Takes nothing","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n"
+            ),
+        ),
+        haystack: Cow::Borrowed(
+            concat!(
+                r#"every_kind takes one of each every-kind testing one two "quoted""#,
+                "\n", r#"nothing takes nothing every-kind testing one two "quoted""#,
+                "\n"
+            ),
+        ),
+        words: Words {
+            text: Cow::Borrowed(
+                concat!(
+                    "each", "\n", "every", "\n", "kind", "\n", "nothing", "\n", "of",
+                    "\n", "one", "\n", "quoted", "\n", "takes", "\n", "testing", "\n",
+                    "two", "\n"
+                ),
+            ),
+            rows: Cow::Borrowed(
+                b"\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x0b\0\0\0\x03\0\0\0\x10\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1b\0\0\0\x07\0\0\0\x1f\0\0\0\x09\0\0\0&\0\0\0\x0b\0\0\0,\0\0\0\x0d\0\0\04\0\0\0\x0f\0\0\08\0\0\0\x11\0\0\0",
+            ),
+            places: Cow::Borrowed(
+                b"\0\0\0\0\x01\0\0\0\x08\0\0\0\x01\0\0\0\x08\0\0\0\x0b\0\0\0\0\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0",
+            ),
         },
-    ];
-    static TOOLS: [Tool; 2] = [
-        Tool {
-            cli: 0,
-            name: Piece(391, 10),
-            head: Piece(389, 52),
-            schema: Piece(441, 601),
-            command: Piece(1042, 10),
-            haystack: Piece(0, 64),
-            timeout_ms: 1500,
-            risk: Some(Risk::Write),
+        clis: Table::baked(
+            b"\x9b\0\0\0\x0a\0\0\0\x09\0\0\0\x0a\0\0\0\x09\0\0\0\x0a\0\0\0$\0\0\0\x19\0\0\0\x01Z\0\0\0\x07\0\0\0Z\0\0\0\x07\0\0\0\0\0\0\0\x02\0\0\0\xa6\0\0\0\x04\0\0\0\x02\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x83\0\0\0\0\0\0\0\x02\0\0\0",
+        ),
+        tools: Table::baked(
+            b"\0\0\0\0\xb9\0\0\0\x0a\0\0\0\xd4\0\0\0\x11\0\0\08\x03\0\0\x0a\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\xab\0\0\0\x8c\x02\0\0C\x01\0\0\xf3\x01\0\0\0\0\0\0@\0\0\0\xdc\x05\0\0\0\0\0\0\x01\x01\0\0\0\0Q\x03\0\0\x07\0\0\0i\x03\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0C\x03\0\0\xb3\0\0\0\xd4\x03\0\0!\0\0\0A\0\0\09\0\0\00u\0\0\0\0\0\0\0\0",
+        ),
+        arguments: Table::baked(
+            b"c\x01\0\0\x07\0\0\0\x8c\x01\0\0\x09\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x99\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01\x01\x01\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xc1\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xe0?\0\0\0\0\0\0\0\0\xe9\x01\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x02\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0&\x02\0\0\x04\0\0\0\0\0\0\0\x02\0\0\0K\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\x01\x01\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0s\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xf0?\x04\0\0\0\x02\0\0\0\xaa\x02\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xd1\x01\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xdf\x02\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\05\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0",
+        ),
+        choices: Table::baked(
+            b"\0&\x02\0\0\x04\0\0\0\0<\x02\0\0\x0a\0\0\0\x01\x01\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\x02\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\x04@",
+        ),
+        limits: Table::baked(b""),
+        lists: Table::baked(
+            b"l\0\0\0\x03\0\0\0\x84\0\0\0\x0c\0\0\0\x91\0\0\0\x03\0\0\0\x95\0\0\0\x05\0\0\0",
+        ),
+        automata: Cow::Borrowed(b""),
+        has_policy: false,
+    };
+    static DISCOVERY: Discovery = Discovery {
+        index: Index {
+            terms: Cow::Borrowed(
+                "allargumentcountdirectorieacheveriformatinputkindlevelmessagnothnumberonepathquotratioscaletaketesttexttwo",
+            ),
+            rows: Cow::Borrowed(
+                b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x0b\0\0\0\x03\0\0\0\x10\0\0\0\x04\0\0\0\x19\0\0\0\x05\0\0\0\x1d\0\0\0\x07\0\0\0\"\0\0\0\x09\0\0\0(\0\0\0\x0a\0\0\0-\0\0\0\x0b\0\0\01\0\0\0\x0d\0\0\06\0\0\0\x0e\0\0\0<\0\0\0\x0f\0\0\0@\0\0\0\x10\0\0\0F\0\0\0\x11\0\0\0I\0\0\0\x13\0\0\0M\0\0\0\x14\0\0\0Q\0\0\0\x16\0\0\0V\0\0\0\x17\0\0\0[\0\0\0\x18\0\0\0_\0\0\0\x1a\0\0\0c\0\0\0\x1c\0\0\0g\0\0\0\x1d\0\0\0j\0\0\0\x1f\0\0\0",
+            ),
+            postings: Cow::Borrowed(
+                b"\x86\0\0\0<\0\0\0<\x01\0\0\x86\0\0\0\x86\0\0\0o\0\0\0<\x01\0\0\xa4\0\0\0\x85\x01\0\0\x86\0\0\0\x86\0\0\0\xa7\0\0\0\x8e\x01\0\0\x86\0\0\0\x86\0\0\0\xff\x01\0\0\x86\0\0\0u\0\0\0K\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x86\0\0\0Y\0\0\0e\x01\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0",
+            ),
+            marks: Cow::Borrowed(
+                b"\x10\0\x08\0\x08\0\x10\0\x10\0\x0c\0\x08\0\x03\x80\x02@\x10\0\x10\0\x0b\x80\x0a@\x10\0\x10\0\x05\x80\x10\0\x8c\0\x88\0\x10\0\x80\0\x80\0\x10\0\x10\0\x04\0\x04\0@\0@\0 \0\x80\0\x80\0",
+            ),
+            trigrams: Trigrams {
+                rows: Cow::Borrowed(
+                    b"G\0\0\0\0\0\0\0\xdb\0\0\0\x01\0\0\0D\x01\0\0\x02\0\0\0d\x01\0\0\x03\0\0\0&\x02\0\0\x04\0\0\0g\x02\0\0\x05\0\0\0h\x02\0\0\x06\0\0\0{\x02\0\0\x07\0\0\0\x91\x04\0\0\x08\0\0\0\x0b\x08\0\0\x09\0\0\0\xfb\x08\0\0\x0a\0\0\0\xd4\x09\0\0\x0b\0\0\0n\x0a\0\0\x0c\0\0\0\x11\x0d\0\0\x0d\0\0\0\x02\x10\0\0\x0e\0\0\0S\x10\0\0\x0f\0\0\0{\x11\0\0\x10\0\0\0\xb3\x11\0\0\x11\0\0\0(\x12\0\0\x12\0\0\0;\x12\0\0\x13\0\0\0R\x12\0\0\x14\0\0\0S\x12\0\0\x15\0\0\0\xa4\x12\0\0\x16\0\0\0\xf3\x12\0\0\x18\0\0\0\xd1\x15\0\0\x19\0\0\0\x8c\x1a\0\0\x1a\0\0\0\xa3!\0\0\x1b\0\0\0\xaf!\0\0\x1c\0\0\0\xdb!\0\0\x1d\0\0\0$\"\0\0\x1e\0\0\0\x9b(\0\0\x1f\0\0\0\x0d)\0\0 \0\0\0\x95,\0\0!\0\0\0\x9b,\0\0\"\0\0\0\x130\0\0#\0\0\0$0\0\0$\0\0\0\x8d0\0\0%\0\0\0\x920\0\0&\0\0\0{4\0\0'\0\0\0\xd35\0\0(\0\0\0\xf45\0\0)\0\0\0{6\0\0*\0\0\0\x8c6\0\0,\0\0\0(:\0\0-\0\0\0,:\0\0.\0\0\0g:\0\0/\0\0\0{:\0\00\0\0\0\x8d:\0\01\0\0\0\x13<\0\02\0\0\0\x93>\0\03\0\0\0\x8eB\0\04\0\0\0\x13D\0\05\0\0\0\x82D\0\06\0\0\0\xd4D\0\07\0\0\0\x1bE\0\08\0\0\0\x80E\0\0:\0\0\0\x06H\0\0;\0\0\0@H\0\0<\0\0\0@J\0\0=\0\0\0{J\0\0>\0\0\0\x0aL\0\0?\0\0\0\x92L\0\0@\0\0\0\x97L\0\0A\0\0\0\xfbL\0\0B\0\0\0\x0eM\0\0D\0\0\0\xd1M\0\0E\0\0\0\x81Q\0\0F\0\0\0\x84Q\0\0G\0\0\0\xb3Q\0\0H\0\0\0\xd3Q\0\0I\0\0\0{R\0\0J\0\0\0\x8bT\0\0K\0\0\0\x91T\0\0L\0\0\0{^\0\0M\0\0\0\x11l\0\0N\0\0\0Nl\0\0O\0\0\0hl\0\0P\0\0\0\x80l\0\0Q\0\0\0\x95l\0\0R\0\0\0\xael\0\0S\0\0\0\x0dm\0\0T\0\0\0Hm\0\0U\0\0\0dm\0\0V\0\0\0\x84m\0\0W\0\0\0\xaem\0\0X\0\0\0\xb4m\0\0Y\0\0\0\xe0m\0\0Z\0\0\0\x14n\0\0[\0\0\0 n\0\0\\\0\0\0Bn\0\0]\0\0\0`n\0\0^\0\0\0dn\0\0_\0\0\0\xff\xff\xff\xffa\0\0\0",
+                ),
+                words: Cow::Borrowed(
+                    b"\x04\0\0\0\x0a\0\0\0\x12\0\0\0\x11\0\0\0\x01\0\0\0\x0e\0\0\0\x10\0\0\0\x06\0\0\0\x0c\0\0\0\x11\0\0\0\x04\0\0\0\x02\0\0\0\x03\0\0\0\x03\0\0\0\x04\0\0\0\x03\0\0\0\x09\0\0\0\x01\0\0\0\x05\0\0\0\x0c\0\0\0\x0a\0\0\0\x13\0\0\0\x05\0\0\0\x09\0\0\0\x14\0\0\0\x06\0\0\0\x01\0\0\0\x08\0\0\0\x07\0\0\0\x10\0\0\0\x03\0\0\0\x12\0\0\0\x08\0\0\0\x09\0\0\0\x11\0\0\0\x06\0\0\0\x0c\0\0\0\x01\0\0\0\x0a\0\0\0\x08\0\0\0\x0b\0\0\0\x07\0\0\0\x01\0\0\0\x02\0\0\0\x0c\0\0\0\x03\0\0\0\x06\0\0\0\x0b\0\0\0\x0f\0\0\0\x02\0\0\0\x0e\0\0\0\x07\0\0\0\x0f\0\0\0\x10\0\0\0\x03\0\0\0\x01\0\0\0\x03\0\0\0\x05\0\0\0\x06\0\0\0\x0a\0\0\0\x11\0\0\0\x0a\0\0\0\x13\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0\x0b\0\0\0\x0e\0\0\0\x10\0\0\0\x03\0\0\0\x0c\0\0\0\x01\0\0\0\x02\0\0\0\x0f\0\0\0\x07\0\0\0\x09\0\0\0\x05\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\x09\0\0\0\x0a\0\0\0\x0b\0\0\0\x0c\0\0\0\x0e\0\0\0\x0f\0\0\0\x10\0\0\0\x11\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0",
+                ),
+            },
+            rarest: 323,
         },
-        Tool {
-            cli: 0,
-            name: Piece(1054, 7),
-            head: Piece(1052, 45),
-            schema: Piece(1097, 39),
-            command: Piece(1136, 0),
-            haystack: Piece(65, 57),
-            timeout_ms: 30000,
-            risk: None,
+        notes: Notes {
+            text: Cow::Borrowed(
+                concat!(
+                    "Fix a typo", "\n",
+                    "Always give 'message' (string), 'level' (integer).", "\n",
+                    "'count' is 10 unless it is given.", "\n",
+                    "'ratio' is 0.5 unless it is given.", "\n",
+                    "'format' is 'json' unless it is given.", "\n",
+                    "'scale' is 1.0 unless it is given.", "\n",
+                    "'directory' says where it runs.", "\n",
+                    "What it is to read goes into 'input'.", "\n",
+                    "It changes something (risk: write).", "\n",
+                    "'format' can only be 'json', 'plain text'.", "\n",
+                    "'level' can only be 1, 2.", "\n", "'scale' can only be 1, 2.5.",
+                    "\n", "A value of 'path' that begins with '-' is refused.", "\n",
+                    "It is ended after 1.5 seconds.", "\n", "No argument is required.",
+                    "\n", "It is ended after 30 seconds.", "\n"
+                ),
+            ),
+            tools: Table::baked(
+                b"\x02\x02\x11\0\0\0\xb3\x02\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x07\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\x0d\0\0\0\xb3\x02\0\0\x02\0\0\0\x01\0\0\0\x0d\0\0\0\x01\0\0\0\x0e\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+            ),
+            examples: Table::baked(
+                b"\0\0\0\0\x02\0\0\0\x02\0\0\0\x04\0\0\0\x06\0\0\0\0\0\0\0",
+            ),
+            values: Table::baked(
+                b"\0\0\0\0\0\0\0\0\0\x0a\0\0\0\x05\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x01\x0a\0\0\0\0\0\0\0\x02\0\0\0\x02\x01\0\0\0\0\0\0\0\x05\0\0\0\x01\x01\0\0\0\0\0\0\0",
+            ),
+            sentences: Table::baked(
+                b"\x0b\0\0\02\0\0\0>\0\0\0!\0\0\0`\0\0\0\"\0\0\0\x83\0\0\0&\0\0\0\xaa\0\0\0\"\0\0\0\xcd\0\0\0\x1f\0\0\0\xed\0\0\0%\0\0\0\x13\x01\0\0#\0\0\07\x01\0\0*\0\0\0b\x01\0\0\x19\0\0\0|\x01\0\0\x1b\0\0\0\x98\x01\0\02\0\0\0\xcb\x01\0\0\x1e\0\0\0\xea\x01\0\0\x18\0\0\0\x03\x02\0\0\x1d\0\0\0",
+            ),
+            related: Table::baked(b""),
         },
-    ];
-    static LIMITS: [Limit; 0] = [];
-    static AUTOMATA: &[u8] = b"";
-    static TEXT: &str = concat!(
-        "every_kind", "every-kind", "every-kind", "testing", "show", "A=1\0B=x=y",
-        r#"{\"name\":\"every-kind\",\"description\":\"One argument of each kind\",\"tool_count\":"#,
-        r#",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"]}"#,
-        r#",\"cli_name\":\"every-kind\",\"category\":\"testing\",\"tags\":[\"one\",\"two \\\"quoted\\\"\"],\"input_schema\":"#,
-        r#"\"testing\""#, r#"[\"one\",\"two \\\"quoted\\\"\"]"#,
-        r#"\"One argument of each kind\""#,
-        r#"\"every_kind\",\"description\":\"Takes one of each\""#,
-        r#"{\"type\":\"object\",\"properties\":{\"message\":{\"type\":\"string\",\"description\":\"Some text\"},\"count\":{\"type\":\"integer\",\"default\":10},\"ratio\":{\"type\":\"number\",\"default\":0.5},\"all\":{\"type\":\"boolean\"},\"format\":{\"type\":\"string\",\"default\":\"json\",\"enum\":[\"json\",\"plain text\"]},\"level\":{\"type\":\"integer\",\"enum\":[1,2]},\"scale\":{\"type\":\"number\",\"default\":1.0,\"enum\":[1,2.5]},\"path\":{\"type\":\"string\"},\"number\":{\"type\":\"integer\"},\"directory\":{\"type\":\"string\"},\"input\":{\"type\":\"string\"}},\"required\":[\"message\",\"level\"]}"#,
-        "every kind", r#"\"nothing\",\"description\":\"Takes nothing\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#
-    );
-    static HAYSTACK: &str = concat!(
-        r#"every_kind takes one of each every-kind testing one two "quoted""#, "\n",
-        r#"nothing takes nothing every-kind testing one two "quoted""#, "\n"
-    );
-    static WORDS: &str = "each\nevery\nkind\nnothing\nof\none\nquoted\ntakes\ntesting\ntwo\n";
-    static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x0b\0\0\0\x03\0\0\0\x10\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1b\0\0\0\x07\0\0\0\x1f\0\0\0\x09\0\0\0&\0\0\0\x0b\0\0\0,\0\0\0\x0d\0\0\04\0\0\0\x0f\0\0\08\0\0\0\x11\0\0\0";
-    static PLACES: &[u8] = b"\0\0\0\0\x01\0\0\0\x08\0\0\0\x01\0\0\0\x08\0\0\0\x0b\0\0\0\0\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0";
-    static NOTES: &str = r#"{\"message\":\"Fix a typo\",\"level\":1}{\"message\":\"Fix a typo\",\"count\":10,\"ratio\":1,\"level\":1}\"Always give 'message' (string), 'level' (integer).\"\"'count' is 10 unless it is given.\"\"'ratio' is 0.5 unless it is given.\"\"'format' is 'json' unless it is given.\"\"'scale' is 1.0 unless it is given.\"\"'directory' says where it runs.\"\"What it is to read goes into 'input'.\"\"It changes something (risk: write).\"\"'format' can only be 'json', 'plain text'.\"\"'level' can only be 1, 2.\"\"'scale' can only be 1, 2.5.\"\"A value of 'path' that begins with '-' is refused.\"\"It is ended after 1.5 seconds.\"messagecountratioallformatlevelscalepathnumberdirectoryinput{}\"No argument is required.\"\"It is ended after 30 seconds.\""#;
-    static TERMS: &str = "allargumentcountdirectorieacheveriformatinputkindlevelmessagnothnumberonepathquotratioscaletaketesttexttwo";
-    static RAREST: u32 = 323;
-    static NOTE_ROWS: &[u8] = b"\0\0\0\0\x0a\0\0\0\x11\0\0\0\xb3\x02\0\0;\0\0\0\x02\0\0\0\x0d\0\0\0\xb3\x02\0\0";
-    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0(\0\0\0(\0\0\0A\0\0\0\x0e\0\0\0i\0\0\06\0\0\0\x9f\0\0\0%\0\0\0\xc4\0\0\0&\0\0\0\xea\0\0\0*\0\0\0\x14\x01\0\0&\0\0\0:\x01\0\0#\0\0\0]\x01\0\0)\0\0\0\x0c\0\0\0\x86\x01\0\0'\0\0\0\xad\x01\0\0.\0\0\0\xdb\x01\0\0\x1d\0\0\0\xf8\x01\0\0\x1f\0\0\0\x17\x02\0\06\0\0\0M\x02\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x16\0\0\0o\x02\0\0\xe9\0\0\0v\x02\0\0\xaa\0\0\0{\x02\0\0\xac\0\0\0\x80\x02\0\0n\0\0\0\x83\x02\0\0\xc8\0\0\0\x89\x02\0\0\xab\0\0\0\x8e\x02\0\0\xac\0\0\0\x93\x02\0\0\x80\0\0\0\x97\x02\0\0\xc2\0\0\0\x9d\x02\0\00\x01\0\0\xa6\x02\0\0\xb8\0\0\0\x02\0\0\0\xab\x02\0\0\x02\0\0\0\x02\0\0\0\xad\x02\0\0\x1c\0\0\0\x02\0\0\0\xc9\x02\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-    static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x0b\0\0\0\x03\0\0\0\x10\0\0\0\x04\0\0\0\x19\0\0\0\x05\0\0\0\x1d\0\0\0\x07\0\0\0\"\0\0\0\x09\0\0\0(\0\0\0\x0a\0\0\0-\0\0\0\x0b\0\0\01\0\0\0\x0d\0\0\06\0\0\0\x0e\0\0\0<\0\0\0\x0f\0\0\0@\0\0\0\x10\0\0\0F\0\0\0\x11\0\0\0I\0\0\0\x13\0\0\0M\0\0\0\x14\0\0\0Q\0\0\0\x16\0\0\0V\0\0\0\x17\0\0\0[\0\0\0\x18\0\0\0_\0\0\0\x1a\0\0\0c\0\0\0\x1c\0\0\0g\0\0\0\x1d\0\0\0j\0\0\0\x1f\0\0\0";
-    static POSTINGS: &[u8] = b"\x86\0\0\0<\0\0\0<\x01\0\0\x86\0\0\0\x86\0\0\0o\0\0\0<\x01\0\0\xa4\0\0\0\x85\x01\0\0\x86\0\0\0\x86\0\0\0\xa7\0\0\0\x8e\x01\0\0\x86\0\0\0\x86\0\0\0\xff\x01\0\0\x86\0\0\0u\0\0\0K\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x86\0\0\0Y\0\0\0e\x01\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0";
-    static POSTING_NOTES: &[u8] = b"\x10\0\x08\0\x08\0\x10\0\x10\0\x0c\0\x08\0\x03\x80\x02@\x10\0\x10\0\x0b\x80\x0a@\x10\0\x10\0\x05\x80\x10\0\x8c\0\x88\0\x10\0\x80\0\x80\0\x10\0\x10\0\x04\0\x04\0@\0@\0 \0\x80\0\x80\0";
-    static TRIGRAM_ROWS: &[u8] = b"G\0\0\0\0\0\0\0\xdb\0\0\0\x01\0\0\0D\x01\0\0\x02\0\0\0d\x01\0\0\x03\0\0\0&\x02\0\0\x04\0\0\0g\x02\0\0\x05\0\0\0h\x02\0\0\x06\0\0\0{\x02\0\0\x07\0\0\0\x91\x04\0\0\x08\0\0\0\x0b\x08\0\0\x09\0\0\0\xfb\x08\0\0\x0a\0\0\0\xd4\x09\0\0\x0b\0\0\0n\x0a\0\0\x0c\0\0\0\x11\x0d\0\0\x0d\0\0\0\x02\x10\0\0\x0e\0\0\0S\x10\0\0\x0f\0\0\0{\x11\0\0\x10\0\0\0\xb3\x11\0\0\x11\0\0\0(\x12\0\0\x12\0\0\0;\x12\0\0\x13\0\0\0R\x12\0\0\x14\0\0\0S\x12\0\0\x15\0\0\0\xa4\x12\0\0\x16\0\0\0\xf3\x12\0\0\x18\0\0\0\xd1\x15\0\0\x19\0\0\0\x8c\x1a\0\0\x1a\0\0\0\xa3!\0\0\x1b\0\0\0\xaf!\0\0\x1c\0\0\0\xdb!\0\0\x1d\0\0\0$\"\0\0\x1e\0\0\0\x9b(\0\0\x1f\0\0\0\x0d)\0\0 \0\0\0\x95,\0\0!\0\0\0\x9b,\0\0\"\0\0\0\x130\0\0#\0\0\0$0\0\0$\0\0\0\x8d0\0\0%\0\0\0\x920\0\0&\0\0\0{4\0\0'\0\0\0\xd35\0\0(\0\0\0\xf45\0\0)\0\0\0{6\0\0*\0\0\0\x8c6\0\0,\0\0\0(:\0\0-\0\0\0,:\0\0.\0\0\0g:\0\0/\0\0\0{:\0\00\0\0\0\x8d:\0\01\0\0\0\x13<\0\02\0\0\0\x93>\0\03\0\0\0\x8eB\0\04\0\0\0\x13D\0\05\0\0\0\x82D\0\06\0\0\0\xd4D\0\07\0\0\0\x1bE\0\08\0\0\0\x80E\0\0:\0\0\0\x06H\0\0;\0\0\0@H\0\0<\0\0\0@J\0\0=\0\0\0{J\0\0>\0\0\0\x0aL\0\0?\0\0\0\x92L\0\0@\0\0\0\x97L\0\0A\0\0\0\xfbL\0\0B\0\0\0\x0eM\0\0D\0\0\0\xd1M\0\0E\0\0\0\x81Q\0\0F\0\0\0\x84Q\0\0G\0\0\0\xb3Q\0\0H\0\0\0\xd3Q\0\0I\0\0\0{R\0\0J\0\0\0\x8bT\0\0K\0\0\0\x91T\0\0L\0\0\0{^\0\0M\0\0\0\x11l\0\0N\0\0\0Nl\0\0O\0\0\0hl\0\0P\0\0\0\x80l\0\0Q\0\0\0\x95l\0\0R\0\0\0\xael\0\0S\0\0\0\x0dm\0\0T\0\0\0Hm\0\0U\0\0\0dm\0\0V\0\0\0\x84m\0\0W\0\0\0\xaem\0\0X\0\0\0\xb4m\0\0Y\0\0\0\xe0m\0\0Z\0\0\0\x14n\0\0[\0\0\0 n\0\0\\\0\0\0Bn\0\0]\0\0\0`n\0\0^\0\0\0dn\0\0_\0\0\0\xff\xff\xff\xffa\0\0\0";
-    static TRIGRAM_WORDS: &[u8] = b"\x04\0\0\0\x0a\0\0\0\x12\0\0\0\x11\0\0\0\x01\0\0\0\x0e\0\0\0\x10\0\0\0\x06\0\0\0\x0c\0\0\0\x11\0\0\0\x04\0\0\0\x02\0\0\0\x03\0\0\0\x03\0\0\0\x04\0\0\0\x03\0\0\0\x09\0\0\0\x01\0\0\0\x05\0\0\0\x0c\0\0\0\x0a\0\0\0\x13\0\0\0\x05\0\0\0\x09\0\0\0\x14\0\0\0\x06\0\0\0\x01\0\0\0\x08\0\0\0\x07\0\0\0\x10\0\0\0\x03\0\0\0\x12\0\0\0\x08\0\0\0\x09\0\0\0\x11\0\0\0\x06\0\0\0\x0c\0\0\0\x01\0\0\0\x0a\0\0\0\x08\0\0\0\x0b\0\0\0\x07\0\0\0\x01\0\0\0\x02\0\0\0\x0c\0\0\0\x03\0\0\0\x06\0\0\0\x0b\0\0\0\x0f\0\0\0\x02\0\0\0\x0e\0\0\0\x07\0\0\0\x0f\0\0\0\x10\0\0\0\x03\0\0\0\x01\0\0\0\x03\0\0\0\x05\0\0\0\x06\0\0\0\x0a\0\0\0\x11\0\0\0\x0a\0\0\0\x13\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0\x0b\0\0\0\x0e\0\0\0\x10\0\0\0\x03\0\0\0\x0c\0\0\0\x01\0\0\0\x02\0\0\0\x0f\0\0\0\x07\0\0\0\x09\0\0\0\x05\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\x09\0\0\0\x0a\0\0\0\x0b\0\0\0\x0c\0\0\0\x0e\0\0\0\x0f\0\0\0\x10\0\0\0\x11\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0";
+    };
 }
 pub(crate) use baked::CATALOG;

@@ -2,34 +2,13 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Cli, Container, Discovery, Env, Limit, Number, PhfBorrow, Piece,
-        Reader, Risk, Surroundings, Tool, Words, phf,
+        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
+        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
-        text: TEXT,
-        haystack: HAYSTACK,
-        words: Words {
-            text: WORDS,
-            rows: ROWS,
-            places: PLACES,
-        },
-        clis: &CLIS,
-        tools: &TOOLS,
-        limits: &LIMITS,
-        automata: AUTOMATA,
-        discovery: Discovery {
-            text: NOTES,
-            rows: NOTE_ROWS,
-            lists: NOTE_LISTS,
-            terms: TERMS,
-            term_rows: TERM_ROWS,
-            postings: POSTINGS,
-            posting_notes: POSTING_NOTES,
-            trigram_rows: TRIGRAM_ROWS,
-            trigram_words: TRIGRAM_WORDS,
-            rarest: RAREST,
-        },
+        tables: &TABLES,
+        discovery: &DISCOVERY,
         surroundings: None,
         find,
         call,
@@ -46,7 +25,7 @@ mod baked {
     struct Key(u32, u32);
     impl PhfBorrow<str> for Key {
         fn borrow(&self) -> &str {
-            Piece(self.0, self.1).of(TEXT)
+            Piece(self.0, self.1).of(&TABLES.text)
         }
     }
     mod phf_2 {
@@ -185,163 +164,136 @@ mod baked {
         key: 16287231350648472473,
         disps: &[(0, 2), (0, 0), (1, 7)],
         entries: &[
-            (Key(824, 5), 5),
-            (Key(652, 9), 3),
-            (Key(744, 4), 4),
-            (Key(439, 7), 1),
-            (Key(910, 4), 6),
-            (Key(200, 7), 0),
-            (Key(538, 12), 2),
-            (Key(1012, 6), 7),
+            (Key(1019, 5), 5),
+            (Key(719, 9), 3),
+            (Key(875, 4), 4),
+            (Key(378, 7), 1),
+            (Key(1169, 4), 6),
+            (Key(103, 7), 0),
+            (Key(541, 12), 2),
+            (Key(1335, 6), 7),
         ],
     };
-    static CLIS: [Cli; 1] = [
-        Cli {
-            stem: Piece(0, 9),
-            name: Piece(9, 3),
-            name_key: Piece(12, 3),
-            category_key: Piece(15, 4),
-            command: Piece(19, 3),
-            env: Piece(22, 0),
-            working_dir: Piece(22, 0),
-            summary_head: Piece(22, 54),
-            summary_tail: Piece(76, 35),
-            entry_middle: Piece(111, 73),
-            category: Piece(184, 8),
-            tags: Piece(192, 2),
-            description: Piece(194, 4),
-            first_tool: 0,
-            tool_count: 8,
+    static TABLES: Tables = Tables {
+        text: Cow::Borrowed(
+            concat!(
+                r#"{"name":"phf","description":"","tool_count":8,"category":"test","tags":[]}"#,
+                "\n", "odd_names", "\n", "odd", "\n",
+                r#"{"tool_name":"git-log","description":"Has a sign that no identifier has","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{"self":{"type":"string"},"Größe":{"type":"string"},"type":{"type":"string","enum":["","-","self","Self"]}}}}"#,
+                "\n",
+                r#"{"tool_name":"git_log","description":"Sanitises like its neighbour","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                r#"{"tool_name":"git-log_type","description":"Is named like an enum of its neighbour","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                r#"{"tool_name":"1password","description":"Begins with a digit","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                r#"{"tool_name":"self","description":"Is a keyword","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                r#"{"tool_name":"tools","description":"Is a field's name","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                r#"{"tool_name":"Argv","description":"Is a type that generated code uses","cli_name":"phf","category":"test","tags":[],"input_schema":{"type":"object","properties":{}}}"#,
+                "\n",
+                "{\"tool_name\":\"option\",\"description\":\"Is another one, and turns the text around: \u{202e}\",\"cli_name\":\"phf\",\"category\":\"test\",\"tags\":[],\"input_schema\":{\"type\":\"object\",\"properties\":{\"some\":{\"type\":\"string\"}}}}",
+                "\n"
+            ),
+        ),
+        haystack: Cow::Borrowed(
+            concat!(
+                "git-log has a sign that no identifier has phf test", "\n",
+                "git_log sanitises like its neighbour phf test", "\n",
+                "git-log_type is named like an enum of its neighbour phf test", "\n",
+                "1password begins with a digit phf test", "\n",
+                "self is a keyword phf test", "\n", "tools is a field's name phf test",
+                "\n", "argv is a type that generated code uses phf test", "\n",
+                "option is another one, and turns the text around: \u{202e} phf test",
+                "\n"
+            ),
+        ),
+        words: Words {
+            text: Cow::Borrowed(
+                concat!(
+                    "1password", "\n", "a", "\n", "an", "\n", "and", "\n", "another",
+                    "\n", "argv", "\n", "around", "\n", "begins", "\n", "code", "\n",
+                    "digit", "\n", "enum", "\n", "field", "\n", "generated", "\n", "git",
+                    "\n", "has", "\n", "identifier", "\n", "is", "\n", "its", "\n",
+                    "keyword", "\n", "like", "\n", "log", "\n", "name", "\n", "named",
+                    "\n", "neighbour", "\n", "no", "\n", "of", "\n", "one", "\n",
+                    "option", "\n", "phf", "\n", "s", "\n", "sanitises", "\n", "self",
+                    "\n", "sign", "\n", "test", "\n", "text", "\n", "that", "\n", "the",
+                    "\n", "tools", "\n", "turns", "\n", "type", "\n", "uses", "\n",
+                    "with", "\n"
+                ),
+            ),
+            rows: Cow::Borrowed(
+                b"\0\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x0c\0\0\0\x04\0\0\0\x0f\0\0\0\x05\0\0\0\x13\0\0\0\x06\0\0\0\x1b\0\0\0\x07\0\0\0 \0\0\0\x08\0\0\0'\0\0\0\x09\0\0\0.\0\0\0\x0a\0\0\03\0\0\0\x0b\0\0\09\0\0\0\x0c\0\0\0>\0\0\0\x0d\0\0\0D\0\0\0\x0e\0\0\0N\0\0\0\x0f\0\0\0R\0\0\0\x11\0\0\0V\0\0\0\x12\0\0\0a\0\0\0\x13\0\0\0d\0\0\0\x16\0\0\0h\0\0\0\x18\0\0\0p\0\0\0\x19\0\0\0u\0\0\0\x1b\0\0\0y\0\0\0\x1d\0\0\0~\0\0\0\x1e\0\0\0\x84\0\0\0\x1f\0\0\0\x8e\0\0\0!\0\0\0\x91\0\0\0\"\0\0\0\x94\0\0\0#\0\0\0\x98\0\0\0$\0\0\0\x9f\0\0\0%\0\0\0\xa3\0\0\0'\0\0\0\xa5\0\0\0(\0\0\0\xaf\0\0\0)\0\0\0\xb4\0\0\0*\0\0\0\xb9\0\0\0+\0\0\0\xbe\0\0\0-\0\0\0\xc3\0\0\0.\0\0\0\xc8\0\0\00\0\0\0\xcc\0\0\01\0\0\0\xd2\0\0\02\0\0\0\xd8\0\0\03\0\0\0\xdd\0\0\05\0\0\0\xe2\0\0\06\0\0\0\xe7\0\0\07\0\0\0",
+            ),
+            places: Cow::Borrowed(
+                b"\x1b\0\0\0\0\0\0\0\x1c\0\0\0\x07\0\0\0\x10\0\0\08\0\0\08\0\0\03\0\0\08\0\0\0\x18\0\0\00\0\0\0\x18\0\0\0\x10\0\0\0(\0\0\00\0\0\0\x05\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0$\0\0\0\x08\0\0\0\x0c\0\0\0\x03\0\0\0 \0\0\0\x0c\0\0\0\x03\0\0\0\x05\0\0\0\x03\0\0\0(\0\0\0\x10\0\0\0\x0c\0\0\0\x03\0\0\0\0\0\0\0\x10\0\0\08\0\0\0;\0\0\0\x04\0\0\0\x08\0\0\0(\0\0\0\x08\0\0\0#\0\0\0\0\0\0\0\x04\0\0\0\x08\0\0\08\0\0\0\0\0\0\00\0\0\08\0\0\0+\0\0\08\0\0\0\x11\0\0\00\0\0\00\0\0\0\x18\0\0\0",
+            ),
         },
-    ];
-    static TOOLS: [Tool; 8] = [
-        Tool {
-            cli: 0,
-            name: Piece(200, 7),
-            head: Piece(198, 65),
-            schema: Piece(263, 174),
-            command: Piece(437, 0),
-            haystack: Piece(0, 50),
-            timeout_ms: 30000,
-            risk: None,
+        clis: Table::baked(
+            b"K\0\0\0\x09\0\0\0\x09\0\0\0\x03\0\0\0\x09\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x01:\0\0\0\x04\0\0\0:\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0U\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0J\0\0\0\0\0\0\0\x08\0\0\0",
+        ),
+        tools: Table::baked(
+            b"\0\0\0\0g\0\0\0\x07\0\0\0\x7f\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0Y\0\0\0\x12\x01\0\0\xde\0\0\0\x8c\0\0\0\0\0\0\02\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0z\x01\0\0\x07\0\0\0\x92\x01\0\0\x1c\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0l\x01\0\0\xa2\0\0\0\xec\x01\0\0!\0\0\03\0\0\0-\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0\x1d\x02\0\0\x0c\0\0\0:\x02\0\0&\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\x02\0\0\xb1\0\0\0\x9e\x02\0\0!\0\0\0a\0\0\0<\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0\xcf\x02\0\0\x09\0\0\0\xe9\x02\0\0\x13\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xc1\x02\0\0\x9b\0\0\0:\x03\0\0!\0\0\0\x9e\0\0\0&\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0k\x03\0\0\x04\0\0\0\x80\x03\0\0\x0c\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0]\x03\0\0\x8f\0\0\0\xca\x03\0\0!\0\0\0\xc5\0\0\0\x1a\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0\xfb\x03\0\0\x05\0\0\0\x11\x04\0\0\x11\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xed\x03\0\0\x95\0\0\0`\x04\0\0!\0\0\0\xe0\0\0\0 \0\0\00u\0\0\0\0\0\0\0\0\0\0\0\0\x91\x04\0\0\x04\0\0\0\xa6\x04\0\0\"\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x83\x04\0\0\xa5\0\0\0\x06\x05\0\0!\0\0\0\x01\x01\0\00\0\0\00u\0\0\0\0\0\0\0\0\0\0\0\07\x05\0\0\x06\0\0\0N\x05\0\0.\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0)\x05\0\0\xcb\0\0\0\xba\x05\0\09\0\0\02\x01\0\0>\0\0\00u\0\0\0\0\0\0\0\0",
+        ),
+        arguments: Table::baked(
+            b"\xfe\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x17\x01\0\0\x07\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xe0\0\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\xda\x05\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0",
+        ),
+        choices: Table::baked(
+            b"\0\0\0\0\0\0\0\0\0\0j\0\0\0\x01\0\0\0\0\xfe\0\0\0\x04\0\0\0\0a\x01\0\0\x04\0\0\0",
+        ),
+        limits: Table::baked(b""),
+        lists: Table::baked(b""),
+        automata: Cow::Borrowed(b""),
+        has_policy: false,
+    };
+    static DISCOVERY: Discovery = Discovery {
+        index: Index {
+            terms: Cow::Borrowed(
+                "1passwordanothargvaroundbegincodedigitenumfieldgeneratgitgrossidentifikeywordlognameneighbouroneoptionphfsanitisselfsigntesttexttoolturntypeuse",
+            ),
+            rows: Cow::Borrowed(
+                b"\0\0\0\0\0\0\0\0\x09\0\0\0\x01\0\0\0\x0e\0\0\0\x02\0\0\0\x12\0\0\0\x03\0\0\0\x18\0\0\0\x04\0\0\0\x1d\0\0\0\x05\0\0\0!\0\0\0\x06\0\0\0&\0\0\0\x07\0\0\0*\0\0\0\x08\0\0\0/\0\0\0\x09\0\0\06\0\0\0\x0a\0\0\09\0\0\0\x0d\0\0\0>\0\0\0\x0e\0\0\0F\0\0\0\x0f\0\0\0M\0\0\0\x10\0\0\0P\0\0\0\x13\0\0\0T\0\0\0\x15\0\0\0]\0\0\0\x17\0\0\0`\0\0\0\x18\0\0\0f\0\0\0\x19\0\0\0i\0\0\0!\0\0\0p\0\0\0\"\0\0\0t\0\0\0$\0\0\0x\0\0\0%\0\0\0|\0\0\0-\0\0\0\x80\0\0\0.\0\0\0\x84\0\0\0/\0\0\0\x88\0\0\00\0\0\0\x8c\0\0\03\0\0\0\x8f\0\0\04\0\0\0",
+            ),
+            postings: Cow::Borrowed(
+                b"\xff\x03\0\0~\x07\0\0\xff\x06\0\0~\x07\0\0\xaf\x03\0\0\x8b\x06\0\0\xaf\x03\0\0\x9b\x02\0\0\xaf\x05\0\0\x8b\x06\0\0\x8e\0\0\0\x8e\x01\0\0\x87\x02\0\0:\0\0\0\xaf\0\0\0\xca\x04\0\0\x8e\0\0\0\x8e\x01\0\0\x87\x02\0\0q\x02\0\0\x80\x05\0\0\x80\x01\0\0q\x02\0\0~\x07\0\0\xff\x07\0\0G\0\0\0G\x01\0\0G\x02\0\0G\x03\0\0G\x04\0\0G\x05\0\0G\x06\0\0G\x07\0\0\xaf\x01\0\0*\0\0\0\xbb\x04\0\0\xaf\0\0\0\x10\0\0\0\x10\x01\0\0\x10\x02\0\0\x10\x03\0\0\x10\x04\0\0\x10\x05\0\0\x10\x06\0\0\x10\x07\0\0~\x07\0\0\xff\x05\0\0~\x07\0\0\"\0\0\0\x87\x02\0\0R\x06\0\0\x8b\x06\0\0",
+            ),
+            marks: Cow::Borrowed(
+                b"\x01\x80\x04\0\x01\x80\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x01@\x01@\x01+\x10\0\x04\0\x04\0\x01@\x01@\x01+\x04\0\x04\0\x04\0\x04\0\x04\0\x01\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x04\0\x10\0\x01\x80\x04\0@\0@\0@\0@\0@\0@\0@\0@\0\x04\0\x01\x80\x04\0\x10\0\x01+\x04\0\x04\0",
+            ),
+            trigrams: Trigrams {
+                rows: Cow::Borrowed(
+                    b"\x84\x01\0\0\0\0\0\0\xa8\x01\0\0\x01\0\0\0\xae\x01\0\0\x02\0\0\0&\x02\0\0\x03\0\0\0.\x02\0\0\x04\0\0\0{\x02\0\0\x05\0\0\0\x86\x04\0\0\x06\0\0\0\xd4\x05\0\0\x07\0\0\0\xc3\x09\0\0\x08\0\0\0\x8d\x0c\0\0\x09\0\0\0\x9b\x0c\0\0\x0a\0\0\0\x06\x0d\0\0\x0b\0\0\0\xc8\x10\0\0\x0c\0\0\0\x06\x11\0\0\x0d\0\0\0c\x11\0\0\x0e\0\0\0e\x11\0\0\x0f\0\0\0\xa4\x11\0\0\x10\0\0\0\xb3\x11\0\0\x11\0\0\0\xb4\x11\0\0\x12\0\0\0 \x12\0\0\x13\0\0\0S\x12\0\0\x14\0\0\0\xf3\x12\0\0\x15\0\0\0\x16\x13\0\0\x16\0\0\0\x04\x15\0\0\x17\0\0\0\x1b\x15\0\0\x18\0\0\0\x8d\x18\0\0\x19\0\0\0\xe1\x18\0\0\x1a\0\0\0\x0d\x19\0\0\x1b\0\0\0\x13\x19\0\0\x1c\0\0\0\xbb\x19\0\0\x1d\0\0\0.\x1a\0\0\x1e\0\0\0\xbb\x1a\0\0\x1f\0\0\0.\x1c\0\0 \0\0\0d \0\0!\0\0\0\x8b \0\0\"\0\0\0\xa8 \0\0#\0\0\0\xc7 \0\0$\0\0\0\xc8 \0\0%\0\0\0\xcd \0\0&\0\0\0\xbb!\0\0'\0\0\0\xcd!\0\0(\0\0\0[\"\0\0)\0\0\0h\"\0\0*\0\0\0{\"\0\0+\0\0\0\x98(\0\0,\0\0\0{,\0\0-\0\0\0\xbb,\0\0.\0\0\0\x9b0\0\0/\0\0\0\x0c4\0\00\0\0\0{4\0\01\0\0\0\x884\0\02\0\0\0\x914\0\03\0\0\0\x135\0\04\0\0\0\xd35\0\05\0\0\0h6\0\06\0\0\0\x8c6\0\07\0\0\0d8\0\08\0\0\0{9\0\09\0\0\0\xbb9\0\0:\0\0\0\xcb9\0\0;\0\0\0\xf39\0\0<\0\0\0#:\0\0=\0\0\0R:\0\0>\0\0\0g:\0\0?\0\0\0\x8d:\0\0@\0\0\0\x91:\0\0A\0\0\0\x9b<\0\0B\0\0\0h>\0\0C\0\0\0\x13D\0\0D\0\0\0{D\0\0E\0\0\0\xd5D\0\0F\0\0\0\xbbE\0\0G\0\0\0\xd2E\0\0H\0\0\0\xd4E\0\0I\0\0\0\x0dH\0\0J\0\0\0\x8bH\0\0K\0\0\0\x06I\0\0L\0\0\0[J\0\0M\0\0\0{J\0\0N\0\0\0\x92L\0\0O\0\0\0\x97L\0\0P\0\0\0\xfbL\0\0Q\0\0\0\x05M\0\0R\0\0\0\x0eM\0\0S\0\0\0\x12M\0\0T\0\0\0\xceM\0\0U\0\0\0\x91N\0\0V\0\0\0\x0fO\0\0W\0\0\0\x9bQ\0\0X\0\0\0\xa3Q\0\0Y\0\0\0-R\0\0Z\0\0\0;R\0\0[\0\0\0\xd1Y\0\0\\\0\0\0{^\0\0]\0\0\0\xe4a\0\0^\0\0\0\xceb\0\0_\0\0\0\x0dl\0\0`\0\0\0\x11l\0\0a\0\0\0$l\0\0c\0\0\0Nl\0\0d\0\0\0hl\0\0e\0\0\0\x8dl\0\0f\0\0\0\xa8l\0\0g\0\0\0\xc4l\0\0h\0\0\0\xd1l\0\0i\0\0\0\x03m\0\0j\0\0\0Dm\0\0k\0\0\0\xa0m\0\0l\0\0\0\xa4m\0\0m\0\0\0\xcfm\0\0n\0\0\0@n\0\0o\0\0\0Dn\0\0p\0\0\0Hn\0\0q\0\0\0dn\0\0r\0\0\0nn\0\0t\0\0\0tn\0\0u\0\0\0xn\0\0v\0\0\0\xff\xff\xff\xffw\0\0\0",
+                ),
+                words: Cow::Borrowed(
+                    b"\x0f\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x09\0\0\0\x04\0\0\0\x10\0\0\0\x05\0\0\0\x0c\0\0\0\x05\0\0\0\x06\0\0\0\x04\0\0\0\x10\0\0\0\x08\0\0\0\x15\0\0\0\x09\0\0\0\x0c\0\0\0\x07\0\0\0\x09\0\0\0\x17\0\0\0\x18\0\0\0\x0d\0\0\0\x08\0\0\0\x0c\0\0\0\x09\0\0\0\x10\0\0\0\x04\0\0\0\x06\0\0\0\x16\0\0\0\x0b\0\0\0\x02\0\0\0\x10\0\0\0\x0c\0\0\0\x08\0\0\0\x0c\0\0\0\x10\0\0\0\x06\0\0\0\x16\0\0\0\x04\0\0\0\x12\0\0\0\x14\0\0\0\x14\0\0\0\x06\0\0\0\x0d\0\0\0\x08\0\0\0\x15\0\0\0\x0f\0\0\0\x0f\0\0\0\x03\0\0\0\x10\0\0\0\x09\0\0\0\x14\0\0\0\x01\0\0\0\x0c\0\0\0\x07\0\0\0\x05\0\0\0\x19\0\0\0\x12\0\0\0\x19\0\0\0\x12\0\0\0\x0d\0\0\0\x0b\0\0\0\x01\0\0\0\x03\0\0\0\x10\0\0\0\x1b\0\0\0\x12\0\0\0\x09\0\0\0\x0d\0\0\0\x02\0\0\0\x1a\0\0\0\x0b\0\0\0\x03\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x0b\0\0\0\x17\0\0\0\x17\0\0\0\x18\0\0\0\x01\0\0\0\x0c\0\0\0\x12\0\0\0\x14\0\0\0\x19\0\0\0\x1a\0\0\0\x1b\0\0\0\x07\0\0\0\x03\0\0\0\x1a\0\0\0\x10\0\0\0\x0d\0\0\0\x18\0\0\0\x1b\0\0\0\x0d\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\x09\0\0\0\x0b\0\0\0\x0c\0\0\0\x0d\0\0\0\x0f\0\0\0\x10\0\0\0\x12\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x17\0\0\0\x18\0\0\0\x19\0\0\0\x1a\0\0\0\x1b\0\0\0",
+                ),
+            },
+            rarest: 347,
         },
-        Tool {
-            cli: 0,
-            name: Piece(439, 7),
-            head: Piece(437, 60),
-            schema: Piece(497, 39),
-            command: Piece(536, 0),
-            haystack: Piece(51, 45),
-            timeout_ms: 30000,
-            risk: None,
+        notes: Notes {
+            text: Cow::Borrowed(
+                concat!(
+                    "my-self", "\n", "my-Größe", "\n", "No argument is required.",
+                    "\n", "'type' can only be '', '-', 'self', 'Self'.", "\n",
+                    "It is ended after 30 seconds.", "\n", "my-some", "\n"
+                ),
+            ),
+            tools: Table::baked(
+                b"\x02\0!\0\0\0\x14\x01\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x02\0\x1c\0\0\0\x1c\x01\0\0\x02\0\0\0\x01\0\0\0\x03\0\0\0\x01\0\0\0\x04\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x02\0&\0\0\04\x01\0\0\x03\0\0\0\x01\0\0\0\x05\0\0\0\x01\0\0\0\x06\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\x13\0\0\0\xa3\0\0\0\x04\0\0\0\x01\0\0\0\x07\0\0\0\x01\0\0\0\x08\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\x0c\0\0\0\xb6\0\0\0\x05\0\0\0\x01\0\0\0\x09\0\0\0\x01\0\0\0\x0a\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\x11\0\0\0\xb5\0\0\0\x06\0\0\0\x01\0\0\0\x0b\0\0\0\x01\0\0\0\x0c\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\"\0\0\0\xb1\0\0\0\x07\0\0\0\x01\0\0\0\x0d\0\0\0\x01\0\0\0\x0e\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0.\0\0\0\xa1\0\0\0\x08\0\0\0\x02\0\0\0\x0f\0\0\0\x01\0\0\0\x10\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0",
+            ),
+            examples: Table::baked(
+                b"\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0",
+            ),
+            values: Table::baked(
+                b"\0\0\0\0\0\0\0\0\0\x07\0\0\0\x01\0\0\0\0\x08\0\0\0\x0a\0\0\0\0\0\0\0\0v\0\0\0\x07\0\0\0",
+            ),
+            sentences: Table::baked(
+                b"\x13\0\0\0\x18\0\0\0,\0\0\0+\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0\x13\0\0\0\x18\0\0\0X\0\0\0\x1d\0\0\0",
+            ),
+            related: Table::baked(b"\x02\0\0\0\0\0\0\0"),
         },
-        Tool {
-            cli: 0,
-            name: Piece(538, 12),
-            head: Piece(536, 75),
-            schema: Piece(611, 39),
-            command: Piece(650, 0),
-            haystack: Piece(97, 60),
-            timeout_ms: 30000,
-            risk: None,
-        },
-        Tool {
-            cli: 0,
-            name: Piece(652, 9),
-            head: Piece(650, 53),
-            schema: Piece(703, 39),
-            command: Piece(742, 0),
-            haystack: Piece(158, 38),
-            timeout_ms: 30000,
-            risk: None,
-        },
-        Tool {
-            cli: 0,
-            name: Piece(744, 4),
-            head: Piece(742, 41),
-            schema: Piece(783, 39),
-            command: Piece(822, 0),
-            haystack: Piece(197, 26),
-            timeout_ms: 30000,
-            risk: None,
-        },
-        Tool {
-            cli: 0,
-            name: Piece(824, 5),
-            head: Piece(822, 47),
-            schema: Piece(869, 39),
-            command: Piece(908, 0),
-            haystack: Piece(224, 32),
-            timeout_ms: 30000,
-            risk: None,
-        },
-        Tool {
-            cli: 0,
-            name: Piece(910, 4),
-            head: Piece(908, 63),
-            schema: Piece(971, 39),
-            command: Piece(1010, 0),
-            haystack: Piece(257, 48),
-            timeout_ms: 30000,
-            risk: None,
-        },
-        Tool {
-            cli: 0,
-            name: Piece(1012, 6),
-            head: Piece(1010, 77),
-            schema: Piece(1087, 69),
-            command: Piece(1156, 0),
-            haystack: Piece(306, 62),
-            timeout_ms: 30000,
-            risk: None,
-        },
-    ];
-    static LIMITS: [Limit; 0] = [];
-    static AUTOMATA: &[u8] = b"";
-    static TEXT: &str = concat!(
-        "odd_names", "phf", "phf", "test", "odd",
-        r#"{\"name\":\"phf\",\"description\":\"\",\"tool_count\":"#,
-        r#",\"category\":\"test\",\"tags\":[]}"#,
-        r#",\"cli_name\":\"phf\",\"category\":\"test\",\"tags\":[],\"input_schema\":"#,
-        r#"\"test\""#, "[]", r#"\"\""#,
-        r#"\"git-log\",\"description\":\"Has a sign that no identifier has\""#,
-        r#"{\"type\":\"object\",\"properties\":{\"self\":{\"type\":\"string\"},\"Größe\":{\"type\":\"string\"},\"type\":{\"type\":\"string\",\"enum\":[\"\",\"-\",\"self\",\"Self\"]}}}"#,
-        r#"\"git_log\",\"description\":\"Sanitises like its neighbour\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        r#"\"git-log_type\",\"description\":\"Is named like an enum of its neighbour\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        r#"\"1password\",\"description\":\"Begins with a digit\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        r#"\"self\",\"description\":\"Is a keyword\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        r#"\"tools\",\"description\":\"Is a field's name\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        r#"\"Argv\",\"description\":\"Is a type that generated code uses\""#,
-        r#"{\"type\":\"object\",\"properties\":{}}"#,
-        "\\\"option\\\",\\\"description\\\":\\\"Is another one, and turns the text around: \u{202e}\\\"",
-        r#"{\"type\":\"object\",\"properties\":{\"some\":{\"type\":\"string\"}}}"#
-    );
-    static HAYSTACK: &str = concat!(
-        "git-log has a sign that no identifier has phf test", "\n",
-        "git_log sanitises like its neighbour phf test", "\n",
-        "git-log_type is named like an enum of its neighbour phf test", "\n",
-        "1password begins with a digit phf test", "\n", "self is a keyword phf test",
-        "\n", "tools is a field's name phf test", "\n",
-        "argv is a type that generated code uses phf test", "\n",
-        "option is another one, and turns the text around: \u{202e} phf test", "\n"
-    );
-    static WORDS: &str = "1password\na\nan\nand\nanother\nargv\naround\nbegins\ncode\ndigit\nenum\nfield\ngenerated\ngit\nhas\nidentifier\nis\nits\nkeyword\nlike\nlog\nname\nnamed\nneighbour\nno\nof\none\noption\nphf\ns\nsanitises\nself\nsign\ntest\ntext\nthat\nthe\ntools\nturns\ntype\nuses\nwith\n";
-    static ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x0c\0\0\0\x04\0\0\0\x0f\0\0\0\x05\0\0\0\x13\0\0\0\x06\0\0\0\x1b\0\0\0\x07\0\0\0 \0\0\0\x08\0\0\0'\0\0\0\x09\0\0\0.\0\0\0\x0a\0\0\03\0\0\0\x0b\0\0\09\0\0\0\x0c\0\0\0>\0\0\0\x0d\0\0\0D\0\0\0\x0e\0\0\0N\0\0\0\x0f\0\0\0R\0\0\0\x11\0\0\0V\0\0\0\x12\0\0\0a\0\0\0\x13\0\0\0d\0\0\0\x16\0\0\0h\0\0\0\x18\0\0\0p\0\0\0\x19\0\0\0u\0\0\0\x1b\0\0\0y\0\0\0\x1d\0\0\0~\0\0\0\x1e\0\0\0\x84\0\0\0\x1f\0\0\0\x8e\0\0\0!\0\0\0\x91\0\0\0\"\0\0\0\x94\0\0\0#\0\0\0\x98\0\0\0$\0\0\0\x9f\0\0\0%\0\0\0\xa3\0\0\0'\0\0\0\xa5\0\0\0(\0\0\0\xaf\0\0\0)\0\0\0\xb4\0\0\0*\0\0\0\xb9\0\0\0+\0\0\0\xbe\0\0\0-\0\0\0\xc3\0\0\0.\0\0\0\xc8\0\0\00\0\0\0\xcc\0\0\01\0\0\0\xd2\0\0\02\0\0\0\xd8\0\0\03\0\0\0\xdd\0\0\05\0\0\0\xe2\0\0\06\0\0\0\xe7\0\0\07\0\0\0";
-    static PLACES: &[u8] = b"\x1b\0\0\0\0\0\0\0\x1c\0\0\0\x07\0\0\0\x10\0\0\08\0\0\08\0\0\03\0\0\08\0\0\0\x18\0\0\00\0\0\0\x18\0\0\0\x10\0\0\0(\0\0\00\0\0\0\x05\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0$\0\0\0\x08\0\0\0\x0c\0\0\0\x03\0\0\0 \0\0\0\x0c\0\0\0\x03\0\0\0\x05\0\0\0\x03\0\0\0(\0\0\0\x10\0\0\0\x0c\0\0\0\x03\0\0\0\0\0\0\0\x10\0\0\08\0\0\0;\0\0\0\x04\0\0\0\x08\0\0\0(\0\0\0\x08\0\0\0#\0\0\0\0\0\0\0\x04\0\0\0\x08\0\0\08\0\0\0\0\0\0\00\0\0\08\0\0\0+\0\0\08\0\0\0\x11\0\0\00\0\0\00\0\0\0\x18\0\0\0";
-    static NOTES: &str = r#"{}{\"self\":\"my-self\",\"Größe\":\"my-Größe\"}\"No argument is required.\"\"'type' can only be '', '-', 'self', 'Self'.\"\"It is ended after 30 seconds.\"selfGrößetype{\"some\":\"my-some\"}some"#;
-    static TERMS: &str = "1passwordanothargvaroundbegincodedigitenumfieldgeneratgitgrossidentifikeywordlognameneighbouroneoptionphfsanitisselfsigntesttexttoolturntypeuse";
-    static RAREST: u32 = 347;
-    static NOTE_ROWS: &[u8] = b"\0\0\0\0\x02\0\0\0!\0\0\0\x14\x01\0\0\x18\0\0\0\x02\0\0\0\x1c\0\0\0\x1c\x01\0\0%\0\0\0\x02\0\0\0&\0\0\04\x01\0\03\0\0\0\x02\0\0\0\x13\0\0\0\xa3\0\0\0@\0\0\0\x02\0\0\0\x0c\0\0\0\xb6\0\0\0M\0\0\0\x02\0\0\0\x11\0\0\0\xb5\0\0\0Z\0\0\0\x02\0\0\0\"\0\0\0\xb1\0\0\0g\0\0\0\x02\0\0\0.\0\0\0\xa1\0\0\0";
-    static NOTE_LISTS: &[u8] = b"\x04\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\01\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x04\0\0\0O\0\0\0/\0\0\0~\0\0\0!\0\0\0\x01\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\x9f\0\0\0\x88\0\0\0\xa3\0\0\0\xe8\0\0\0\xaa\0\0\0\x88\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0\x02\0\0\0\xae\0\0\0\x16\0\0\0\x02\0\0\03\0\0\0\x1c\0\0\0\x02\0\0\0~\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\xc4\0\0\0\x88\0\0\0";
-    static TERM_ROWS: &[u8] = b"\0\0\0\0\0\0\0\0\x09\0\0\0\x01\0\0\0\x0e\0\0\0\x02\0\0\0\x12\0\0\0\x03\0\0\0\x18\0\0\0\x04\0\0\0\x1d\0\0\0\x05\0\0\0!\0\0\0\x06\0\0\0&\0\0\0\x07\0\0\0*\0\0\0\x08\0\0\0/\0\0\0\x09\0\0\06\0\0\0\x0a\0\0\09\0\0\0\x0d\0\0\0>\0\0\0\x0e\0\0\0F\0\0\0\x0f\0\0\0M\0\0\0\x10\0\0\0P\0\0\0\x13\0\0\0T\0\0\0\x15\0\0\0]\0\0\0\x17\0\0\0`\0\0\0\x18\0\0\0f\0\0\0\x19\0\0\0i\0\0\0!\0\0\0p\0\0\0\"\0\0\0t\0\0\0$\0\0\0x\0\0\0%\0\0\0|\0\0\0-\0\0\0\x80\0\0\0.\0\0\0\x84\0\0\0/\0\0\0\x88\0\0\00\0\0\0\x8c\0\0\03\0\0\0\x8f\0\0\04\0\0\0";
-    static POSTINGS: &[u8] = b"\xff\x03\0\0~\x07\0\0\xff\x06\0\0~\x07\0\0\xaf\x03\0\0\x8b\x06\0\0\xaf\x03\0\0\x9b\x02\0\0\xaf\x05\0\0\x8b\x06\0\0\x8e\0\0\0\x8e\x01\0\0\x87\x02\0\0:\0\0\0\xaf\0\0\0\xca\x04\0\0\x8e\0\0\0\x8e\x01\0\0\x87\x02\0\0q\x02\0\0\x80\x05\0\0\x80\x01\0\0q\x02\0\0~\x07\0\0\xff\x07\0\0G\0\0\0G\x01\0\0G\x02\0\0G\x03\0\0G\x04\0\0G\x05\0\0G\x06\0\0G\x07\0\0\xaf\x01\0\0*\0\0\0\xbb\x04\0\0\xaf\0\0\0\x10\0\0\0\x10\x01\0\0\x10\x02\0\0\x10\x03\0\0\x10\x04\0\0\x10\x05\0\0\x10\x06\0\0\x10\x07\0\0~\x07\0\0\xff\x05\0\0~\x07\0\0\"\0\0\0\x87\x02\0\0R\x06\0\0\x8b\x06\0\0";
-    static POSTING_NOTES: &[u8] = b"\x01\x80\x04\0\x01\x80\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x04\0\x01@\x01@\x01+\x10\0\x04\0\x04\0\x01@\x01@\x01+\x04\0\x04\0\x04\0\x04\0\x04\0\x01\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x02\x80\x04\0\x10\0\x01\x80\x04\0@\0@\0@\0@\0@\0@\0@\0@\0\x04\0\x01\x80\x04\0\x10\0\x01+\x04\0\x04\0";
-    static TRIGRAM_ROWS: &[u8] = b"\x84\x01\0\0\0\0\0\0\xa8\x01\0\0\x01\0\0\0\xae\x01\0\0\x02\0\0\0&\x02\0\0\x03\0\0\0.\x02\0\0\x04\0\0\0{\x02\0\0\x05\0\0\0\x86\x04\0\0\x06\0\0\0\xd4\x05\0\0\x07\0\0\0\xc3\x09\0\0\x08\0\0\0\x8d\x0c\0\0\x09\0\0\0\x9b\x0c\0\0\x0a\0\0\0\x06\x0d\0\0\x0b\0\0\0\xc8\x10\0\0\x0c\0\0\0\x06\x11\0\0\x0d\0\0\0c\x11\0\0\x0e\0\0\0e\x11\0\0\x0f\0\0\0\xa4\x11\0\0\x10\0\0\0\xb3\x11\0\0\x11\0\0\0\xb4\x11\0\0\x12\0\0\0 \x12\0\0\x13\0\0\0S\x12\0\0\x14\0\0\0\xf3\x12\0\0\x15\0\0\0\x16\x13\0\0\x16\0\0\0\x04\x15\0\0\x17\0\0\0\x1b\x15\0\0\x18\0\0\0\x8d\x18\0\0\x19\0\0\0\xe1\x18\0\0\x1a\0\0\0\x0d\x19\0\0\x1b\0\0\0\x13\x19\0\0\x1c\0\0\0\xbb\x19\0\0\x1d\0\0\0.\x1a\0\0\x1e\0\0\0\xbb\x1a\0\0\x1f\0\0\0.\x1c\0\0 \0\0\0d \0\0!\0\0\0\x8b \0\0\"\0\0\0\xa8 \0\0#\0\0\0\xc7 \0\0$\0\0\0\xc8 \0\0%\0\0\0\xcd \0\0&\0\0\0\xbb!\0\0'\0\0\0\xcd!\0\0(\0\0\0[\"\0\0)\0\0\0h\"\0\0*\0\0\0{\"\0\0+\0\0\0\x98(\0\0,\0\0\0{,\0\0-\0\0\0\xbb,\0\0.\0\0\0\x9b0\0\0/\0\0\0\x0c4\0\00\0\0\0{4\0\01\0\0\0\x884\0\02\0\0\0\x914\0\03\0\0\0\x135\0\04\0\0\0\xd35\0\05\0\0\0h6\0\06\0\0\0\x8c6\0\07\0\0\0d8\0\08\0\0\0{9\0\09\0\0\0\xbb9\0\0:\0\0\0\xcb9\0\0;\0\0\0\xf39\0\0<\0\0\0#:\0\0=\0\0\0R:\0\0>\0\0\0g:\0\0?\0\0\0\x8d:\0\0@\0\0\0\x91:\0\0A\0\0\0\x9b<\0\0B\0\0\0h>\0\0C\0\0\0\x13D\0\0D\0\0\0{D\0\0E\0\0\0\xd5D\0\0F\0\0\0\xbbE\0\0G\0\0\0\xd2E\0\0H\0\0\0\xd4E\0\0I\0\0\0\x0dH\0\0J\0\0\0\x8bH\0\0K\0\0\0\x06I\0\0L\0\0\0[J\0\0M\0\0\0{J\0\0N\0\0\0\x92L\0\0O\0\0\0\x97L\0\0P\0\0\0\xfbL\0\0Q\0\0\0\x05M\0\0R\0\0\0\x0eM\0\0S\0\0\0\x12M\0\0T\0\0\0\xceM\0\0U\0\0\0\x91N\0\0V\0\0\0\x0fO\0\0W\0\0\0\x9bQ\0\0X\0\0\0\xa3Q\0\0Y\0\0\0-R\0\0Z\0\0\0;R\0\0[\0\0\0\xd1Y\0\0\\\0\0\0{^\0\0]\0\0\0\xe4a\0\0^\0\0\0\xceb\0\0_\0\0\0\x0dl\0\0`\0\0\0\x11l\0\0a\0\0\0$l\0\0c\0\0\0Nl\0\0d\0\0\0hl\0\0e\0\0\0\x8dl\0\0f\0\0\0\xa8l\0\0g\0\0\0\xc4l\0\0h\0\0\0\xd1l\0\0i\0\0\0\x03m\0\0j\0\0\0Dm\0\0k\0\0\0\xa0m\0\0l\0\0\0\xa4m\0\0m\0\0\0\xcfm\0\0n\0\0\0@n\0\0o\0\0\0Dn\0\0p\0\0\0Hn\0\0q\0\0\0dn\0\0r\0\0\0nn\0\0t\0\0\0tn\0\0u\0\0\0xn\0\0v\0\0\0\xff\xff\xff\xffw\0\0\0";
-    static TRIGRAM_WORDS: &[u8] = b"\x0f\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x09\0\0\0\x04\0\0\0\x10\0\0\0\x05\0\0\0\x0c\0\0\0\x05\0\0\0\x06\0\0\0\x04\0\0\0\x10\0\0\0\x08\0\0\0\x15\0\0\0\x09\0\0\0\x0c\0\0\0\x07\0\0\0\x09\0\0\0\x17\0\0\0\x18\0\0\0\x0d\0\0\0\x08\0\0\0\x0c\0\0\0\x09\0\0\0\x10\0\0\0\x04\0\0\0\x06\0\0\0\x16\0\0\0\x0b\0\0\0\x02\0\0\0\x10\0\0\0\x0c\0\0\0\x08\0\0\0\x0c\0\0\0\x10\0\0\0\x06\0\0\0\x16\0\0\0\x04\0\0\0\x12\0\0\0\x14\0\0\0\x14\0\0\0\x06\0\0\0\x0d\0\0\0\x08\0\0\0\x15\0\0\0\x0f\0\0\0\x0f\0\0\0\x03\0\0\0\x10\0\0\0\x09\0\0\0\x14\0\0\0\x01\0\0\0\x0c\0\0\0\x07\0\0\0\x05\0\0\0\x19\0\0\0\x12\0\0\0\x19\0\0\0\x12\0\0\0\x0d\0\0\0\x0b\0\0\0\x01\0\0\0\x03\0\0\0\x10\0\0\0\x1b\0\0\0\x12\0\0\0\x09\0\0\0\x0d\0\0\0\x02\0\0\0\x1a\0\0\0\x0b\0\0\0\x03\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x0b\0\0\0\x17\0\0\0\x17\0\0\0\x18\0\0\0\x01\0\0\0\x0c\0\0\0\x12\0\0\0\x14\0\0\0\x19\0\0\0\x1a\0\0\0\x1b\0\0\0\x07\0\0\0\x03\0\0\0\x1a\0\0\0\x10\0\0\0\x0d\0\0\0\x18\0\0\0\x1b\0\0\0\x0d\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\x09\0\0\0\x0b\0\0\0\x0c\0\0\0\x0d\0\0\0\x0f\0\0\0\x10\0\0\0\x12\0\0\0\x14\0\0\0\x15\0\0\0\x16\0\0\0\x17\0\0\0\x18\0\0\0\x19\0\0\0\x1a\0\0\0\x1b\0\0\0";
+    };
 }
 pub(crate) use baked::CATALOG;

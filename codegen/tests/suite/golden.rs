@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use climax_codegen::{compile, emit};
+use climax_codegen::compile;
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::draw::render;
 use climax_input::source::{Sources, read};
@@ -55,10 +55,10 @@ fn configs_become_the_expected_code() {
     for case in cases("golden") {
         let sources = sources("golden", &case);
         let compiled = compile(&sources);
-        let catalog = compiled.catalog;
-        let catalog =
-            catalog.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
-        assert_golden("golden", &case, "rs", &emit::rust_source(&catalog));
+        let source = compiled.source;
+        let source =
+            source.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
+        assert_golden("golden", &case, "rs", &source);
     }
 }
 
@@ -67,11 +67,7 @@ fn wrong_configs_are_refused_with_the_expected_errors() {
     for case in cases("rejected") {
         let sources = sources("rejected", &case);
         let compiled = compile(&sources);
-        assert!(
-            compiled.catalog.is_none(),
-            "{} was accepted",
-            case.display()
-        );
+        assert!(compiled.source.is_none(), "{} was accepted", case.display());
         for diagnostic in &compiled.diagnostics {
             assert!(
                 diagnostic.help.is_some(),
@@ -92,7 +88,7 @@ fn questionable_configs_are_accepted_with_the_expected_warnings() {
     for case in cases("warned") {
         let sources = sources("warned", &case);
         let compiled = compile(&sources);
-        assert!(compiled.catalog.is_some(), "{} was refused", case.display());
+        assert!(compiled.source.is_some(), "{} was refused", case.display());
         let said = render(&compiled.diagnostics, &sources.all);
         assert_golden("warned", &case, "stderr", &said);
     }
@@ -125,7 +121,7 @@ fn every_code_is_used_by_a_golden_file() {
 fn the_same_configs_give_the_same_bytes() {
     let once = || {
         let sources = sources("golden", Path::new("every_kind.yaml"));
-        emit::rust_source(&compile(&sources).catalog.expect("a catalog"))
+        compile(&sources).source.expect("generated code")
     };
     assert_eq!(once(), once());
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use climax_codegen::compile;
+use climax_codegen::check::check;
 use climax_codegen::facts::facts;
+use climax_codegen::read as read_configs;
 use climax_discovery::index::index;
 use climax_discovery::relations::relations;
 use climax_discovery::vectors::Vectors;
@@ -18,10 +19,10 @@ const KINDS: [&str; 3] = ["alternatives", "complementary", "prerequisites"];
 fn relations_are_right_for_four_of_five() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let sources = read(&root, &["configs".into()], None).unwrap_or_else(|_| panic!("configs"));
-    let catalog = compile(&sources)
-        .catalog
-        .expect("the bundled configs are right");
-    let facts = facts(&catalog);
+    let mut diagnostics = Vec::new();
+    let configs = read_configs(&sources.all, &mut diagnostics);
+    let (clis, _) = check(configs, &mut diagnostics);
+    let facts = facts(&clis);
     let vectors = Vectors::new(&facts, &index(&facts));
     let relations = relations(&facts, &vectors);
     let labels = labels();

@@ -3,8 +3,11 @@
 //! A default in a config is converted when the catalog is built, an argument when a tool is
 //! called; both come through here.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+
+use serde_json::Value;
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,15 @@ impl Number {
         }
     }
 
+    /// The number as JSON.
+    #[must_use]
+    pub fn json(self) -> Value {
+        match self {
+            Self::Integer(integer) => integer.into(),
+            Self::Float(float) => float.into(),
+        }
+    }
+
     /// As a float, which for integers beyond 2^53 is the nearest.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "that is what is said")]
@@ -119,6 +131,62 @@ fn fmt_float(float: f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
         write!(formatter, "{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+    }
+}
+
+/// A value of one of the kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar<'s> {
+    /// Text
+    Text(Cow<'s, str>),
+    /// A whole number
+    Integer(i64),
+    /// A number
+    Number(Number),
+    /// `true` or `false`
+    Boolean(bool),
+}
+
+impl Scalar<'_> {
+    /// The value as a word of a command line.
+    #[must_use]
+    pub fn word(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone().into_owned(),
+            Self::Integer(integer) => integer.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Boolean(boolean) => boolean.to_string(),
+        }
+    }
+
+    /// The value as a number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<Number> {
+        match self {
+            Self::Integer(integer) => Some(Number::Integer(*integer)),
+            Self::Number(number) => Some(*number),
+            Self::Text(_) | Self::Boolean(_) => None,
+        }
+    }
+
+    /// Whether a call means the same with either.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.is_same(*other),
+            _ => self == other,
+        }
+    }
+
+    /// The value as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Text(text) => text.as_ref().into(),
+            Self::Integer(integer) => (*integer).into(),
+            Self::Number(number) => number.json(),
+            Self::Boolean(boolean) => (*boolean).into(),
+        }
     }
 }
 

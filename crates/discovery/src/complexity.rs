@@ -1,6 +1,6 @@
 //! Tells how much there is to a tool, by its arguments.
 
-use crate::facts::Tool;
+use climax_catalog::facts::Tool;
 
 /// How much a caller has to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,12 @@ impl Complexity {
         }
     }
 }
+
+climax_catalog::enum_row!(Complexity {
+    Simple,
+    Moderate,
+    Complex
+});
 
 /// The complexity of a tool.
 #[must_use]

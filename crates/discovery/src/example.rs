@@ -1,9 +1,7 @@
 //! Makes calls that a tool takes, with values that its arguments could have.
 
-use climax_core::scalar::{self, Kind};
-use serde_json::{Map, Number, Value};
-
-use crate::facts::{Argument, Place, Tool};
+use climax_catalog::facts::{Argument, PlacementKind, Tool};
+use climax_core::scalar::{self, Kind, Number, Scalar};
 
 /// How many arguments that may be left out the second example has.
 const MOST_OPTIONAL: usize = 2;
@@ -97,77 +95,72 @@ const NUMBERS: [(&str, i64); 13] = [
     ("year", 2026),
 ];
 
-/// Arguments of calls: one call with only what must be given (or what it reads, if nothing must be), and
-/// one with something more if there is more. None if no value could be found that a policy allows for an argument that must be given.
+/// The arguments of a call: their numbers, and values for them.
+pub type Example<'f> = Vec<(usize, Scalar<'f>)>;
+
+/// One call with only what must be given (or what it reads, if nothing must be), and one with something more
+/// if there is more. None if no value could be found that a policy allows for an argument that must be
+/// given.
 #[must_use]
-pub fn examples(tool: &Tool<'_>) -> Vec<Map<String, Value>> {
+pub fn examples<'f>(tool: &Tool<'f>) -> Vec<Example<'f>> {
     let has_required = tool.required().next().is_some();
-    let is_first = |argument: &&Argument<'_>| {
-        argument.required || !has_required && argument.place == Place::Stdin
+    let is_first = |argument: &Argument<'_>| {
+        argument.required || !has_required && argument.placement == PlacementKind::Stdin
     };
-    let first = tool.arguments.iter().filter(is_first);
-    let required: Option<Vec<_>> = first
-        .map(|argument| Some((argument.name, value(argument)?)))
+    let arguments = || tool.arguments.iter().enumerate();
+    let first = arguments().filter(|(_, argument)| is_first(argument));
+    let first: Option<Example<'f>> = first
+        .map(|(number, argument)| Some((number, value(argument)?)))
         .collect();
-    let Some(required) = required else {
+    let Some(first) = first else {
         return Vec::new();
     };
-    let optional = tool.arguments.iter().filter(|it| !is_first(it));
     // Where a command runs tells nothing about the tool.
-    let optional = optional.filter(|argument| argument.place != Place::Directory);
-    let optional: Vec<_> = optional
-        .filter_map(|argument| Some((argument.name, value(argument)?)))
+    let is_optional = |argument: &Argument<'_>| {
+        !is_first(argument) && argument.placement != PlacementKind::Directory
+    };
+    let optional: Example<'f> = arguments()
+        .filter(|(_, argument)| is_optional(argument))
+        .filter_map(|(number, argument)| Some((number, value(argument)?)))
         .take(MOST_OPTIONAL)
         .collect();
-    let call = |given: &[(&str, Value)], more: &[(&str, Value)]| -> Map<String, Value> {
-        let is_given = |argument: &&Argument<'_>| {
-            let mut all = given.iter().chain(more);
-            all.find(|(name, _)| *name == argument.name)
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        };
-        let arguments = tool.arguments.iter();
-        arguments
-            .filter_map(|argument| is_given(&argument))
-            .collect()
-    };
-    let mut examples = vec![call(&required, &[])];
+    let mut examples = vec![first];
     if !optional.is_empty() {
-        examples.push(call(&required, &optional));
+        let mut longer = [examples[0].clone(), optional].concat();
+        longer.sort_by_key(|(number, _)| *number);
+        examples.push(longer);
     }
     examples
 }
 
 /// A value that an argument takes, the most telling one first.
-fn value(argument: &Argument<'_>) -> Option<Value> {
+fn value<'f>(argument: &Argument<'f>) -> Option<Scalar<'f>> {
     let default = argument.default.iter();
     if !argument.choices.is_empty() {
-        let is_default = |value: &&Value| argument.default.as_ref() == Some(*value);
+        let is_default = |value: &&Scalar<'f>| argument.default.as_ref() == Some(*value);
         let choices = argument.choices.iter();
         let others = choices.clone().filter(|choice| !is_default(choice));
         let mut all = others.chain(choices.filter(is_default));
         return all.find(|value| argument.allows(value)).cloned();
     }
-    let allowed = |value: &Value| argument.allows(value);
+    let allowed = |value: &Scalar<'f>| argument.allows(value);
     match argument.kind {
-        Kind::Boolean => [true, false].map(Value::from).into_iter().find(allowed),
+        Kind::Boolean => [true, false].map(Scalar::Boolean).into_iter().find(allowed),
         Kind::Integer | Kind::Number => {
-            let usual = by_name(argument.name, &NUMBERS).unwrap_or(1);
+            let usual = Number::Integer(by_name(argument.name, &NUMBERS).unwrap_or(1));
             let bounds = argument.limits.iter().flat_map(|it| [it.min, it.max]);
-            let bounds = bounds
-                .flatten()
-                .filter_map(|bound| near(argument.kind, bound));
-            let mut values = [usual.into()]
-                .into_iter()
-                .chain(bounds)
-                .chain(default.cloned());
-            values.find(allowed)
+            let numbers = [usual].into_iter().chain(bounds.flatten());
+            let numbers = numbers.filter_map(|number| near(argument.kind, number));
+            numbers.chain(default.cloned()).find(allowed)
         }
         Kind::String => {
-            let told = told(argument.description).map(Value::from);
-            let by_name = by_name(argument.name, &TEXTS).map(Value::from);
-            let mine = || format!("my-{}", argument.name.replace(['_', ' '], "-")).into();
-            let texts = TEXTS.iter().map(|(_, text)| (*text).into());
-            let short = ["example", "a", "A", "1"].into_iter().map(Value::from);
+            let text = |text: &'f str| Scalar::Text(text.into());
+            let told = told(argument.description).map(text);
+            let by_name = by_name(argument.name, &TEXTS).map(text);
+            let mine = || format!("my-{}", argument.name.replace(['_', ' '], "-"));
+            let mine = || Scalar::Text(mine().into());
+            let texts = TEXTS.iter().map(|(_, value)| text(value));
+            let short = ["example", "a", "A", "1"].into_iter().map(text);
             let mut values = default.cloned().chain(told).chain(by_name);
             let others = || std::iter::once_with(mine).chain(texts).chain(short);
             values.find(allowed).or_else(|| others().find(allowed))
@@ -195,14 +188,12 @@ fn told(description: &str) -> Option<&str> {
     is_value.then_some(example)
 }
 
-/// A bound as a value, or the whole number above it.
-fn near(kind: Kind, bound: scalar::Number) -> Option<Value> {
-    match bound {
-        scalar::Number::Integer(integer) => Some(integer.into()),
-        scalar::Number::Float(float) if kind == Kind::Number => {
-            Number::from_f64(float).map(Value::from)
-        }
-        scalar::Number::Float(float) => scalar::whole(float.ceil()).map(Value::from),
+/// A number as a value, or the whole number above it.
+fn near<'f>(kind: Kind, number: Number) -> Option<Scalar<'f>> {
+    match number {
+        _ if kind == Kind::Number => Some(Scalar::Number(number)),
+        Number::Integer(integer) => Some(Scalar::Integer(integer)),
+        Number::Float(float) => scalar::whole(float.ceil()).map(Scalar::Integer),
     }
 }
 
@@ -219,13 +210,20 @@ fn by_name<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::tests::{argument, tool};
-    use climax_policy::limit::Bounds;
-    use serde_json::json;
+    use crate::sample::{argument, tool};
+    use climax_catalog::facts::{Limit, Pattern};
 
+    /// The examples of a tool, as `name=value ...`.
     fn texts(tool: &Tool<'_>) -> Vec<String> {
-        let examples = examples(tool).into_iter();
-        examples.map(|it| Value::from(it).to_string()).collect()
+        let word = |(number, value): &(usize, Scalar<'_>)| {
+            format!("{}={}", tool.arguments[*number].name, value.json())
+        };
+        let text = |example: &Example<'_>| example.iter().map(word).collect::<Vec<_>>().join(" ");
+        examples(tool).iter().map(text).collect()
+    }
+
+    fn text(text: &str) -> Scalar<'_> {
+        Scalar::Text(text.into())
     }
 
     #[test]
@@ -237,24 +235,24 @@ mod tests {
     #[test]
     fn values_follow_from_names_types_enums_and_defaults() {
         let mut format = argument("format", Kind::String);
-        format.choices = vec![json!("text"), json!("xml")];
-        format.default = Some(json!("text"));
+        format.choices = vec![text("text"), text("xml")];
+        format.default = Some(text("text"));
         let mut id = argument("container_id", Kind::String);
         id.required = true;
         let container = argument("container", Kind::String);
         let mut branch = argument("source_branch", Kind::String);
-        branch.default = Some(json!("trunk"));
+        branch.default = Some(text("trunk"));
         assert_eq!(
             texts(&tool(vec![format, id, container])),
             [
-                r#"{"container_id":"1"}"#,
-                r#"{"format":"xml","container_id":"1","container":"my-container"}"#
+                r#"container_id="1""#,
+                r#"format="xml" container_id="1" container="my-container""#
             ]
         );
         let number = argument("max_lines", Kind::Integer);
         assert_eq!(
             texts(&tool(vec![branch, number])),
-            ["{}", r#"{"source_branch":"trunk","max_lines":10}"#]
+            ["", r#"source_branch="trunk" max_lines=10"#]
         );
     }
 
@@ -288,35 +286,37 @@ mod tests {
     #[test]
     fn a_tool_without_arguments_has_one_example_and_a_directory_is_no_reason_for_another() {
         let mut directory = argument("cwd", Kind::String);
-        directory.place = Place::Directory;
-        assert_eq!(texts(&tool(vec![])), ["{}"]);
-        assert_eq!(texts(&tool(vec![directory])), ["{}"]);
+        directory.placement = PlacementKind::Directory;
+        assert_eq!(texts(&tool(vec![])), [""]);
+        assert_eq!(texts(&tool(vec![directory])), [""]);
     }
 
     #[test]
     fn a_value_is_one_that_policies_allow_or_there_is_none() {
-        let limit = |pattern, min, max| Bounds {
-            pattern,
-            automaton: &[],
-            min,
-            max,
+        let pattern = |text| Limit {
+            pattern: Some(Pattern {
+                text,
+                schema: None,
+                automaton: &[],
+            }),
+            ..Limit::default()
         };
-        let integer = climax_core::scalar::Number::Integer;
         let mut count = argument("count", Kind::Integer);
         count.required = true;
-        count.limits = vec![limit("", Some(integer(20)), Some(integer(30)))];
+        count.limits = vec![Limit {
+            min: Some(Number::Integer(20)),
+            max: Some(Number::Integer(30)),
+            ..Limit::default()
+        }];
         let mut branch = argument("branch", Kind::String);
-        branch.limits = vec![limit("HEAD|x+", None, None)];
+        branch.limits = vec![pattern("HEAD|x+")];
         let with_both = tool(vec![count, branch]);
-        assert_eq!(
-            texts(&with_both),
-            [r#"{"count":20}"#, r#"{"count":20,"branch":"HEAD"}"#]
-        );
+        assert_eq!(texts(&with_both), ["count=20", r#"count=20 branch="HEAD""#]);
         let mut odd = argument("odd", Kind::String);
-        odd.limits = vec![limit("qqq+", None, None)];
-        assert_eq!(texts(&tool(vec![odd])), ["{}"]);
+        odd.limits = vec![pattern("qqq+")];
+        assert_eq!(texts(&tool(vec![odd])), [""]);
         let mut odd = argument("odd", Kind::String);
-        odd.limits = vec![limit("qqq+", None, None)];
+        odd.limits = vec![pattern("qqq+")];
         odd.required = true;
         assert_eq!(texts(&tool(vec![odd])), [""; 0]);
     }

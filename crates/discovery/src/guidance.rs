@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
+use climax_catalog::facts::{Argument, Limit, PlacementKind, Tool};
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Number};
-use climax_policy::limit::Bounds;
-use serde_json::Value;
-
-use crate::facts::{Argument, Place, Tool};
+use climax_core::scalar::{Kind, Number, Scalar};
 
 /// More choices than this are in the schema only.
 const MOST_CHOICES: usize = 12;
@@ -44,10 +41,12 @@ fn best_practices(tool: &Tool<'_>) -> Vec<String> {
     }
     for argument in &tool.arguments {
         let name = argument.name;
-        match argument.place {
-            Place::Stdin => sentences.push(format!("What it is to read goes into '{name}'.")),
-            Place::Directory => sentences.push(format!("'{name}' says where it runs.")),
-            Place::Positional | Place::Flag => {}
+        match argument.placement {
+            PlacementKind::Stdin => {
+                sentences.push(format!("What it is to read goes into '{name}'."));
+            }
+            PlacementKind::Directory => sentences.push(format!("'{name}' says where it runs.")),
+            PlacementKind::Positional | PlacementKind::Flag => {}
         }
         if let Some(default) = &argument.default {
             let default = shown(default);
@@ -95,16 +94,16 @@ fn common_pitfalls(tool: &Tool<'_>) -> Vec<String> {
 }
 
 fn is_read_as_option(argument: &Argument<'_>) -> bool {
-    argument.place == Place::Positional
+    argument.placement == PlacementKind::Positional
         && argument.kind == Kind::String
         && argument.choices.is_empty()
         && argument.limits.is_empty()
 }
 
-fn restriction(name: &str, limit: &Bounds<'_>) -> Vec<String> {
+fn restriction(name: &str, limit: &Limit<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
-    if !limit.pattern.is_empty() {
-        let pattern = limit.pattern;
+    if let Some(pattern) = limit.pattern {
+        let pattern = pattern.text;
         sentences.push(format!("'{name}' must match {pattern} (policy)."));
     }
     match (limit.min, limit.max) {
@@ -119,9 +118,9 @@ fn restriction(name: &str, limit: &Bounds<'_>) -> Vec<String> {
 }
 
 /// Text in quotes, numbers as they are.
-fn shown(value: &Value) -> String {
+fn shown(value: &Scalar<'_>) -> String {
     match value {
-        Value::String(text) => format!("'{text}'"),
-        other => other.to_string(),
+        Scalar::Text(text) => format!("'{text}'"),
+        other => other.json().to_string(),
     }
 }

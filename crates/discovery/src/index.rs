@@ -2,9 +2,12 @@
 //! and how much it says about each of them (BM25F). All of that is worked out here, when the catalog is
 //! built; a search adds up numbers.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::facts::Facts;
+use climax_catalog::facts::Facts;
+
+use crate::rank;
 use crate::tokens::{Tokeniser, is_filler, words};
 use crate::trigrams::{self, Trigrams};
 
@@ -82,23 +85,24 @@ pub(crate) const SHIFT: u32 = 8;
 /// The shortest word that is looked for at the ends of longer ones.
 const SHORTEST_PART: usize = 4;
 
-/// The index. Numbers in it are of four bytes, the lowest first.
-#[derive(Default)]
-pub struct Index {
-    /// Each term once, sorted, without gaps.
-    pub terms: String,
-    /// Two numbers for each term, and for the end: where it begins in the text, and where its postings
-    /// begin.
-    pub rows: Vec<u8>,
-    /// For each tool that has a term: its number and the impact.
-    pub postings: Vec<u8>,
-    /// Two bytes for each posting: in which fields the term is, and how much of the names of tool and CLI
-    /// it makes up.
-    pub notes: Vec<u8>,
-    /// Terms by their trigrams.
-    pub trigrams: Trigrams,
-    /// The impact of a term that would be in one tool only, and there everything.
-    pub rarest: u32,
+climax_catalog::tables! {
+    /// The index. Numbers in it are little-endian, of four bytes.
+    Index {
+        /// Each term once, sorted, without gaps.
+        terms: Cow<'static, str>,
+        /// Two numbers for each term, and for the end: where it begins in the text, and where its postings
+        /// begin.
+        rows: Cow<'static, [u8]>,
+        /// For each tool that has a term: its number and the impact.
+        postings: Cow<'static, [u8]>,
+        /// Two bytes for each posting: in which fields the term is, and how much of the names of tool and
+        /// CLI it makes up.
+        marks: Cow<'static, [u8]>,
+        /// Terms by their trigrams.
+        trigrams: Trigrams,
+        /// The impact of a term that would be in one tool only, and there everything.
+        rarest: u32,
+    }
 }
 
 /// A term of a tool while the index is made.
@@ -376,16 +380,14 @@ fn layout(
     };
     for (text, term) in terms {
         index.end_row();
-        index.terms += text;
+        *index.terms.to_mut() += text;
         for posting in &postings[*term as usize] {
             let impact = whole(impact(*term, posting) / unit).max(1);
             let share = whole(posting.share * MOST);
-            index
-                .postings
-                .extend((posting.tool << SHIFT | impact).to_le_bytes());
-            index
-                .notes
-                .extend([posting.marks, u8::try_from(share).unwrap_or(u8::MAX)]);
+            let posting_bytes = (posting.tool << SHIFT | impact).to_le_bytes();
+            index.postings.to_mut().extend(posting_bytes);
+            let share = u8::try_from(share).unwrap_or(u8::MAX);
+            index.marks.to_mut().extend([posting.marks, share]);
         }
     }
     index.end_row();
@@ -396,7 +398,24 @@ impl Index {
     /// Where the next row begins, and the one before ends.
     fn end_row(&mut self) {
         for position in [self.terms.len(), self.postings.len() / 4] {
-            self.rows.extend(number(position).to_le_bytes());
+            self.rows.to_mut().extend(number(position).to_le_bytes());
+        }
+    }
+
+    /// The index as it is searched, for so many tools.
+    #[must_use]
+    pub fn ranking(&self, tools: usize) -> rank::View<'_> {
+        rank::View {
+            terms: &self.terms,
+            rows: self.rows.as_chunks().0,
+            postings: self.postings.as_chunks().0,
+            notes: self.marks.as_chunks().0,
+            trigrams: trigrams::View {
+                rows: self.trigrams.rows.as_chunks().0,
+                words: self.trigrams.words.as_chunks().0,
+            },
+            rarest: self.rarest,
+            tools,
         }
     }
 }
@@ -423,44 +442,28 @@ fn whole(number: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Cli, Tool};
-    use crate::rank::{Mode, View};
+    use crate::rank::Mode;
+    use climax_catalog::facts::Tool;
 
     /// Tools of one CLI: their names and descriptions.
     fn facts<'f>(tools: &[(&'f str, &'f str)]) -> Facts<'f> {
         let tools = tools.iter().map(|(name, description)| Tool {
             name,
             description,
-            ..crate::facts::tests::tool(Vec::new())
+            ..crate::sample::tool(Vec::new())
         });
         Facts {
-            clis: vec![Cli {
-                name: "cli",
-                description: "",
-                command: "cli",
-                category: None,
-                tags: Vec::new(),
-            }],
+            clis: vec![crate::sample::cli("cli")],
             tools: tools.collect(),
+            has_policy: false,
         }
     }
 
     /// The names of the tools that a query finds, the best first.
     fn found<'f>(facts: &Facts<'f>, query: &str) -> Vec<&'f str> {
         let index = index(facts);
-        let view = View {
-            terms: &index.terms,
-            rows: index.rows.as_chunks().0,
-            postings: index.postings.as_chunks().0,
-            notes: index.notes.as_chunks().0,
-            trigrams: trigrams::View {
-                rows: index.trigrams.rows.as_chunks().0,
-                words: index.trigrams.words.as_chunks().0,
-            },
-            rarest: index.rarest,
-            tools: facts.tools.len(),
-        };
-        let ranked = view.rank(query, Mode::Keyword, 10, |_| true);
+        let ranking = index.ranking(facts.tools.len());
+        let ranked = ranking.rank(query, Mode::Keyword, 10, |_| true);
         let best = ranked.best.iter();
         best.map(|hit| facts.tools[hit.tool as usize].name)
             .collect()
@@ -505,7 +508,7 @@ mod tests {
         assert_eq!(one.terms, other.terms);
         assert_eq!(one.rows, other.rows);
         assert_eq!(one.postings, other.postings);
-        assert_eq!(one.notes, other.notes);
+        assert_eq!(one.marks, other.marks);
         assert_eq!(one.trigrams.words, other.trigrams.words);
     }
 

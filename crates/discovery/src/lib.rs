@@ -3,42 +3,46 @@
 
 pub mod complexity;
 pub mod example;
-pub mod facts;
 pub mod guidance;
 pub mod index;
+pub mod notes;
 mod quotations;
 pub mod rank;
 pub mod relations;
+#[cfg(test)]
+mod sample;
 pub mod synonyms;
-pub mod tables;
 pub mod tokens;
 pub mod tool_type;
 pub mod trigrams;
 pub mod vectors;
 
-use facts::Facts;
+use climax_catalog::facts::Facts;
+
 use index::{Index, index};
+use notes::{Notes, notes};
 use relations::relations;
-use tables::{Tables, tables};
 use vectors::Vectors;
 
-/// All that follows from the facts.
-pub struct Derived {
-    /// By which tools are ranked.
-    pub index: Index,
-    /// What follows for each.
-    pub tables: Tables,
+climax_catalog::tables! {
+    /// All that follows from the facts, as a binary holds it.
+    Discovery {
+        /// By which tools are ranked.
+        index: Index,
+        /// What follows for each.
+        notes: Notes,
+    }
 }
 
 /// Works out all that follows from the facts.
 #[must_use]
-pub fn derive(facts: &Facts<'_>) -> Derived {
+pub fn derive(facts: &Facts<'_>) -> Discovery {
     let index = index(facts);
     let vectors = Vectors::new(facts, &index);
     let relations = relations(facts, &vectors);
     let centrality = vectors.centrality(facts);
-    Derived {
-        tables: tables(facts, &relations, &centrality),
+    Discovery {
+        notes: notes(facts, &relations, &centrality),
         index,
     }
 }

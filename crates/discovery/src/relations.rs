@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::facts::{Facts, Place, Tool};
+use climax_catalog::facts::{Facts, PlacementKind, Tool};
+
 use crate::synonyms::{names_for, plain};
 use crate::tokens::{Tokeniser, words};
 use crate::vectors::Vectors;
@@ -254,7 +255,9 @@ impl Finder<'_> {
             return false;
         }
         let tools = &self.facts.tools;
-        let mut named = tools[tool].required().filter(|it| it.place != Place::Stdin);
+        let mut named = tools[tool]
+            .required()
+            .filter(|it| it.placement != PlacementKind::Stdin);
         named.any(|argument| {
             let needs_same = tools[other].required().any(|it| it.name == argument.name);
             !needs_same && self.is_listed(tool, argument.name, listed)

@@ -26,6 +26,12 @@ impl ToolType {
     }
 }
 
+climax_catalog::enum_row!(ToolType {
+    System,
+    Custom,
+    ThirdParty
+});
+
 /// The programs that POSIX asks for and that base systems of Linux and macOS have besides, sorted.
 const SYSTEM: &str = "\
     [ apropos apt apt-cache apt-get apt-mark ar at awk base64 basename bash batch bc blkid bzip2 cal cat chgrp chmod chown chroot \

@@ -1,14 +1,16 @@
 //! Finds words that are written alike: which have three letters in a row in common.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The words that have each trigram. Numbers are of four bytes, the lowest first.
-#[derive(Default)]
-pub struct Trigrams {
-    /// Two numbers for each trigram, and for the end: the trigram, and where its words begin.
-    pub rows: Vec<u8>,
-    /// The numbers of words.
-    pub words: Vec<u8>,
+climax_catalog::tables! {
+    /// The words that have each trigram. Numbers are little-endian, of four bytes.
+    Trigrams {
+        /// Two numbers for each trigram, and for the end: the trigram, and where its words begin.
+        rows: Cow<'static, [u8]>,
+        /// The numbers of words.
+        words: Cow<'static, [u8]>,
+    }
 }
 
 /// The same, baked or not.
@@ -55,9 +57,11 @@ pub(crate) fn index<'w>(words: impl Iterator<Item = &'w str>) -> Trigrams {
         let start = u32::try_from(index.words.len() / 4).expect("less than 4 GiB");
         index
             .rows
+            .to_mut()
             .extend([key, start].into_iter().flat_map(u32::to_le_bytes));
         index
             .words
+            .to_mut()
             .extend(words.into_iter().flat_map(u32::to_le_bytes));
     }
     index

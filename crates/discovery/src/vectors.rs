@@ -1,6 +1,7 @@
 //! Compares tools with each other: each is a list of terms and their impacts.
 
-use crate::facts::Facts;
+use climax_catalog::facts::Facts;
+
 use crate::index::{Index, SHIFT};
 
 /// The terms of each tool with their impacts, sorted by term.

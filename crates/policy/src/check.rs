@@ -2,13 +2,12 @@
 //! a tool less guarded than its author thinks is an error.
 
 use climax_core::risk::Risk;
-use climax_core::scalar::Kind;
+use climax_core::scalar::{Kind, Scalar};
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
 use climax_input::fields::{At, closest};
-use serde_json::Value;
 
-use crate::limit::{Limit, word};
+use crate::limit::Limit;
 use crate::pattern::Pattern;
 use crate::rules::{Container, Env, Policy, Surroundings, Tool};
 use crate::written::{self, ExecutorKind, Inherit, Level, Unnamed};
@@ -24,10 +23,8 @@ pub enum Moment {
 
 /// The tools that a policy is held against.
 pub struct Known<'k> {
-    /// Their names, and what a call may do.
-    pub tools: Vec<(&'k str, Option<Risk>)>,
-    /// The arguments of the tool that has a name.
-    pub arguments: &'k dyn Fn(&str) -> Vec<Argument>,
+    /// All of them.
+    pub tools: Vec<KnownTool<'k>>,
     /// What is wrong on this machine with a volume or a root, where that counts.
     pub trouble: &'k dyn Fn(Local, &str) -> Option<Diagnostic>,
 }
@@ -42,12 +39,12 @@ pub enum Local {
 }
 
 impl Known<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.tools.iter().any(|(known, _)| *known == name)
+    fn tool(&self, name: &str) -> Option<&KnownTool<'_>> {
+        self.tools.iter().find(|tool| tool.name == name)
     }
 
     fn help(&self, name: &str) -> String {
-        let names: Vec<&str> = self.tools.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
         match closest(name, &names) {
             Some(known) => format!("did you mean `{known}`?"),
             None => "`climax list` shows the tools that there are".to_owned(),
@@ -55,35 +52,26 @@ impl Known<'_> {
     }
 }
 
-/// What a policy needs to know of an argument.
-pub struct Argument {
+/// What a policy needs to know of a tool.
+pub struct KnownTool<'k> {
     /// Its name.
-    pub name: String,
+    pub name: &'k str,
+    /// What a call may do.
+    pub risk: Option<Risk>,
+    /// Its arguments.
+    pub arguments: Vec<KnownArgument<'k>>,
+}
+
+/// What a policy needs to know of an argument.
+pub struct KnownArgument<'k> {
+    /// Its name.
+    pub name: &'k str,
     /// Its type.
     pub kind: Kind,
     /// What an absent one is taken for.
-    pub default: Option<Value>,
+    pub default: Option<&'k Scalar<'k>>,
     /// The only values it may have, if there are some.
-    pub choices: Vec<Value>,
-}
-
-/// The arguments that an input schema tells of.
-#[must_use]
-pub fn arguments(schema: &str) -> Vec<Argument> {
-    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    let properties = schema["properties"].as_object();
-    let argument = |(name, property): (&String, &Value)| Argument {
-        name: name.clone(),
-        kind: match property["type"].as_str() {
-            Some("integer") => Kind::Integer,
-            Some("number") => Kind::Number,
-            Some("boolean") => Kind::Boolean,
-            _ => Kind::String,
-        },
-        default: property.get("default").cloned(),
-        choices: property["enum"].as_array().cloned().unwrap_or_default(),
-    };
-    properties.into_iter().flatten().map(argument).collect()
+    pub choices: &'k [Scalar<'k>],
 }
 
 /// Checks a policy.
@@ -106,7 +94,7 @@ pub fn check(
     let approved = written.approval.iter().flat_map(|approval| &approval.tools);
     let names = written.tools.iter().map(|(name, _)| name);
     for name in names.chain(approved.map(|(name, _)| name)) {
-        if !known.has(&name.value) {
+        if known.tool(&name.value).is_none() {
             let message = format!("there is no tool `{}`", name.value);
             let help = known.help(&name.value);
             report.push(Diagnostic::new(code, name.span, message).help(help));
@@ -147,10 +135,10 @@ pub fn check(
     let tools = written
         .tools
         .into_iter()
-        .filter(|(name, _)| known.has(&name.value))
-        .map(|(name, written)| {
-            let tool = tool(written, &(known.arguments)(&name.value), report);
-            (name.value, tool)
+        .filter_map(|(name, written)| {
+            let known = known.tool(&name.value)?;
+            let tool = tool(written, &known.arguments, report);
+            Some((name.value, tool))
         })
         .collect();
     let policy = Policy {
@@ -175,7 +163,11 @@ pub fn check(
     policy
 }
 
-fn tool(written: written::Tool, arguments: &[Argument], report: &mut Vec<Diagnostic>) -> Tool {
+fn tool(
+    written: written::Tool,
+    arguments: &[KnownArgument<'_>],
+    report: &mut Vec<Diagnostic>,
+) -> Tool {
     if let Some(description) = &written.description
         && description.value.trim().is_empty()
     {
@@ -192,7 +184,7 @@ fn tool(written: written::Tool, arguments: &[Argument], report: &mut Vec<Diagnos
     for (name, written) in written.args {
         let argument = arguments.iter().find(|it| it.name == name.value);
         let Some(argument) = argument else {
-            let names: Vec<&str> = arguments.iter().map(|it| it.name.as_str()).collect();
+            let names: Vec<&str> = arguments.iter().map(|it| it.name).collect();
             let message = format!("the tool has no argument `{}`", name.value);
             let help = match closest(&name.value, &names) {
                 Some(known) => format!("did you mean `{known}`?"),
@@ -215,7 +207,7 @@ fn tool(written: written::Tool, arguments: &[Argument], report: &mut Vec<Diagnos
 fn limit(
     written: written::Limit,
     name: &At<String>,
-    argument: &Argument,
+    argument: &KnownArgument<'_>,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Limit> {
     let before = report.len();
@@ -271,25 +263,25 @@ fn limit(
 }
 
 /// What is given in the config must be possible under the limit.
-fn values(limit: &Limit, span: Span, argument: &Argument, report: &mut Vec<Diagnostic>) {
-    let name = &argument.name;
-    if let Some(default) = &argument.default
+fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut Vec<Diagnostic>) {
+    let name = argument.name;
+    if let Some(default) = argument.default
         && !limit.bounds().allows(default)
     {
-        let (text, _) = word(default);
+        let text = default.word();
         let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
         report.push(
             Diagnostic::new(Code::DefaultNotAllowed, span, message)
                 .help("widen the limit, or change the default in the config"),
         );
     }
-    let booleans = [Value::Bool(true), Value::Bool(false)];
+    let booleans = [true, false].map(Scalar::Boolean);
     let values = match argument.kind {
         Kind::Boolean => &booleans[..],
-        _ => &argument.choices,
+        _ => argument.choices,
     };
     if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
-        let words: Vec<String> = values.iter().map(|value| word(value).0).collect();
+        let words: Vec<String> = values.iter().map(Scalar::word).collect();
         let message = format!("no value of `{name}` is allowed by this limit");
         report.push(
             Diagnostic::new(Code::NoValueLeft, span, message)
@@ -349,8 +341,9 @@ fn approvals(
     let covered: Vec<&str> = known
         .tools
         .iter()
-        .filter(|(name, risk)| is_covered(*risk) && is_allowed(name) && !settled.contains(name))
-        .map(|(name, _)| *name)
+        .filter(|tool| is_covered(tool.risk) && is_allowed(tool.name))
+        .map(|tool| tool.name)
+        .filter(|name| !settled.contains(name))
         .collect();
     let Some(first) = covered.first() else { return };
     let tools = match covered.len() {

@@ -1,10 +1,8 @@
-//! Limits of an argument: whether a value is allowed, and how the schema says it.
+//! Limits of an argument: whether a value is allowed.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
-use climax_core::scalar::Number;
-use serde_json::{Map, Value, json};
+use climax_core::scalar::{Number, Scalar};
 
 use crate::pattern::{Pattern, is_match};
 
@@ -43,100 +41,14 @@ impl Limit {
             max: self.max,
         }
     }
-
-    /// A property of a JSON Schema that says what is allowed, made from one that does not. What the
-    /// property says already goes on to hold.
-    #[must_use]
-    pub fn property(&self, property: &str) -> String {
-        let Ok(mut property) = serde_json::from_str::<Map<String, Value>>(property) else {
-            return property.to_owned();
-        };
-        if let Some(pattern) = &self.pattern {
-            match &pattern.schema {
-                None => describe(&mut property, &pattern.text),
-                Some(schema) if property.contains_key("pattern") => {
-                    let all = property.entry("allOf").or_insert_with(|| json!([]));
-                    if let Value::Array(all) = all {
-                        all.push(json!({"pattern": schema}));
-                    }
-                }
-                Some(schema) => {
-                    property.insert("pattern".to_owned(), schema.as_str().into());
-                }
-            }
-        }
-        if let Some(Value::Array(values)) = property.get_mut("enum") {
-            values.retain(|value| self.bounds().allows(value));
-        }
-        narrow(&mut property, "minimum", self.min, Ordering::Greater);
-        narrow(&mut property, "maximum", self.max, Ordering::Less);
-        Value::from(property).to_string()
-    }
-}
-
-/// An input schema that says what limits allow, made from one that does not.
-#[must_use]
-pub fn constrained(schema: &str, limits: &BTreeMap<String, Limit>) -> String {
-    let Ok(mut schema) = serde_json::from_str::<Value>(schema) else {
-        return schema.to_owned();
-    };
-    for (argument, limit) in limits {
-        if let Some(property) = schema["properties"].get_mut(argument) {
-            let narrowed = serde_json::from_str(&limit.property(&property.to_string()));
-            *property = narrowed.unwrap_or_default();
-        }
-    }
-    schema.to_string()
-}
-
-/// JSON Schema knows no flags, so a pattern that has some is told in words.
-fn describe(property: &mut Map<String, Value>, pattern: &str) {
-    let text = property.get("description").and_then(Value::as_str);
-    let text = text.map_or(String::new(), |text| format!("{text} "));
-    let text = format!("{text}(must match {pattern})");
-    property.insert("description".to_owned(), text.into());
-}
-
-/// The stricter one of what is there and what comes.
-fn narrow(property: &mut Map<String, Value>, key: &str, limit: Option<Number>, stricter: Ordering) {
-    let Some(limit) = limit else { return };
-    let old = property.get(key).and_then(number);
-    if old.is_none_or(|old| limit.compare(old) == Some(stricter)) {
-        property.insert(key.to_owned(), json_number(limit));
-    }
-}
-
-/// A value of a schema as a word of a command line, and as a number if it is one.
-pub(crate) fn word(value: &Value) -> (String, Option<Number>) {
-    let number = number(value);
-    let text = match (number, value) {
-        (Some(number), _) => number.to_string(),
-        (None, Value::String(text)) => text.clone(),
-        (None, other) => other.to_string(),
-    };
-    (text, number)
-}
-
-/// The number that JSON holds, if it is one.
-fn number(value: &Value) -> Option<Number> {
-    let integer = value.as_i64().map(Number::Integer);
-    integer.or_else(|| value.as_f64().map(Number::Float))
-}
-
-fn json_number(number: Number) -> Value {
-    match number {
-        Number::Integer(integer) => integer.into(),
-        Number::Float(float) => float.into(),
-    }
 }
 
 impl Bounds<'_> {
-    /// Whether a value of a schema is allowed.
+    /// Whether a value is allowed.
     #[must_use]
-    pub fn allows(&self, value: &Value) -> bool {
-        let (text, number) = word(value);
+    pub fn allows(&self, value: &Scalar<'_>) -> bool {
         let mut errors = Vec::new();
-        self.check("", &text, number, &mut errors);
+        self.check("", &value.word(), value.number(), &mut errors);
         errors.is_empty()
     }
 
@@ -244,28 +156,5 @@ mod tests {
             ["Argument 'x': value 9007199254740993 exceeds maximum 9007199254740992.0"]
         );
         assert_eq!(of(Number::Float(f64::NAN)).len(), 2);
-    }
-
-    #[test]
-    fn the_schema_says_what_is_allowed() {
-        let property = r#"{"type":"integer","default":3,"minimum":2}"#;
-        let limit = Limit {
-            pattern: Some(Pattern::parse("[0-9]").expect("a pattern")),
-            min: Some(Number::Integer(1)),
-            max: Some(Number::Float(4.5)),
-        };
-        let once = limit.property(property);
-        assert_eq!(
-            once,
-            r#"{"type":"integer","default":3,"minimum":2,"pattern":"^(?:[0-9])$","maximum":4.5}"#
-        );
-        assert_eq!(
-            pattern("^1$").property(&once),
-            r#"{"type":"integer","default":3,"minimum":2,"pattern":"^(?:[0-9])$","maximum":4.5,"allOf":[{"pattern":"^1$"}]}"#
-        );
-        assert_eq!(
-            pattern("(?i)a").property(r#"{"type":"string"}"#),
-            r#"{"type":"string","description":"(must match (?i)a)"}"#
-        );
     }
 }

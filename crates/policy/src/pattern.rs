@@ -37,6 +37,8 @@ pub struct Pattern {
     pub schema: Option<String>,
     /// Whether all that it matches begins with a dash.
     pub begins_with_dash: bool,
+    /// The automaton that a binary holds for it; empty if there is none.
+    pub automaton: Vec<u8>,
     /// What it matches, and nothing before or after it.
     whole: Hir,
 }
@@ -62,6 +64,7 @@ impl Pattern {
             text: text.to_owned(),
             schema: translated.schema,
             begins_with_dash,
+            automaton: Vec::new(),
             whole,
         };
         pattern.nfa()?;

@@ -23,6 +23,19 @@ impl Policy {
         let named = self.tools.get(name);
         (named.is_some() || self.unnamed == Unnamed::Enabled).then_some(named)
     }
+
+    /// Makes the automata of all patterns, for a policy that is baked.
+    #[cfg(feature = "bake")]
+    pub fn bake_patterns(&mut self) {
+        let mut made: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let limits = self.tools.values_mut();
+        for limit in limits.flat_map(|tool| tool.limits.values_mut()) {
+            if let Some(pattern) = &mut limit.pattern {
+                let automaton = made.entry(pattern.text.clone());
+                pattern.automaton = automaton.or_insert_with(|| pattern.bake()).clone();
+            }
+        }
+    }
 }
 
 /// What a policy says about a tool.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
+use climax_catalog::tables::Tool;
 use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
 
@@ -22,7 +23,6 @@ use crate::call::arguments::{Reader, Refusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
 use crate::call::guard::{Container, Guard};
-use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
 use crate::service::progress::CallState;
 use crate::service::{Answer, Permits};
@@ -51,9 +51,7 @@ impl Executor {
     ) -> Answer {
         let name = selection.text(tool.name);
         let guard = &self.guard;
-        let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
-            return Answer::error(format!("Unknown tool: {name}"));
-        };
+        let cli = selection.cli_of(tool);
         let base = expand(selection.text(cli.command));
         if base.trim().is_empty() {
             let reason = "The base command is empty: check the variables in it";
@@ -66,10 +64,12 @@ impl Executor {
             Ok(argv) => argv,
             Err(refusal) => return refused(name, &refusal),
         };
-        let working_dir = expand(selection.text(cli.working_dir));
-        let working_dir = Some(&*working_dir).filter(|directory| !directory.is_empty());
+        let working_dir = cli.working_dir.map(|piece| expand(selection.text(piece)));
+        let working_dir = working_dir
+            .as_deref()
+            .filter(|directory| !directory.is_empty());
         let mut directory = argv.directory.or(working_dir);
-        let env = pairs(selection.text(cli.env));
+        let env: Vec<&str> = selection.tables.list(cli.env).collect();
         let container = guard.container.as_ref().map(Container::next);
         if let Some(container) = &container {
             let words = container.words(argv.stdin.is_some(), &env, argv.directory);
@@ -140,7 +140,7 @@ fn fill<'a>(
     arena: &'a Bump,
     mut argv: Argv<'a>,
 ) -> Result<Argv<'a>, Refusal> {
-    let allowed = selection.allowed(number);
+    let allowed = selection.allowed(tool);
     argv.dashed = allowed.dashed();
     let mut reader = Reader::new(arguments, arena, allowed);
     selection.call(number, tool, &mut reader, &mut argv);
@@ -163,7 +163,7 @@ pub(crate) fn shown(
     tool: &Tool,
     arguments: &Map<String, Value>,
 ) -> Option<Shown> {
-    let cli = selection.catalog.clis.get(tool.cli as usize)?;
+    let cli = selection.cli_of(tool);
     let arena = Bump::new();
     let base = selection.text(cli.command);
     let argv = Argv::begin_shown(base, selection.text(tool.command));
@@ -200,11 +200,6 @@ fn brief(words: &[Cow<'_, str>]) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// The variables of a config.
-fn pairs(env: &str) -> Vec<&str> {
-    env.split_terminator('\0').collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,11 +223,5 @@ mod tests {
         ] {
             assert_eq!(typed(word), expected);
         }
-    }
-
-    #[test]
-    fn variables_of_a_config_may_hold_any_sign() {
-        assert_eq!(pairs("A=1\0B=x=y z"), ["A=1", "B=x=y z"]);
-        assert_eq!(pairs("").len(), 0);
     }
 }

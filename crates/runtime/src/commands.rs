@@ -78,8 +78,8 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
         "{} (catalog {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
         catalog.hash,
-        counted(catalog.clis.len(), "CLI"),
-        counted(catalog.tools.len(), "tool")
+        counted(catalog.tables.clis.rows().len(), "CLI"),
+        counted(catalog.tables.tools.rows().len(), "tool")
     );
     let matches = Arguments::command().version(version).get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -7,7 +7,6 @@ mod categories;
 mod details;
 mod find;
 mod hints;
-mod json;
 mod registration;
 mod request;
 mod result;
@@ -16,8 +15,8 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use chrono::Utc;
-use climax_core::pieces::unquoted;
 use climax_discovery::rank::Mode;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::catalog::selection::Selection;
@@ -25,7 +24,6 @@ use crate::commands::list::columns;
 use crate::search::ranked;
 pub(crate) use cache::Cache;
 use cache::Prepared;
-use json::Json;
 pub(crate) use registration::registration;
 use request::{RESULTS, Request, shortened};
 
@@ -36,7 +34,7 @@ const VERSION: &str = "1.0";
 
 /// An answer of the suite.
 pub(crate) struct Answered {
-    /// JSON as it stands in a string of JSON.
+    /// JSON.
     pub(crate) json: String,
     pub(crate) is_error: bool,
     /// What it is about, for the log.
@@ -59,8 +57,12 @@ pub(crate) fn answer(
     arguments: Map<String, Value>,
 ) -> Answered {
     let prepare = match name {
-        find::NAME => find::prepare,
-        capability::NAME => capability::prepare,
+        find::NAME => {
+            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.prepared())
+        }
+        capability::NAME => {
+            |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.prepared())
+        }
         details::NAME => return details::answer(selection, arguments),
         _ => return categories::answer(selection),
     };
@@ -68,77 +70,143 @@ pub(crate) fn answer(
     let request = format!("{name} {}", Value::Object(arguments.clone()));
     let prepared = cache.get(&request).map_or_else(
         || {
-            let prepared = prepare(selection, arguments)?;
+            let prepared: Prepared = prepare(selection, arguments)?;
             cache.put(request, &prepared);
             Ok(prepared)
         },
         Ok,
     );
-    let Prepared {
-        json,
-        about,
-        results,
-    } = match prepared {
+    let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(refused) => return refused,
     };
-    let mut json = Json(json);
-    if name == find::NAME {
-        let seconds = start.elapsed().as_secs_f64();
-        json.raw_field("execution_time", &format!("{seconds:.6}"));
-    }
-    finish(&mut json);
+    let end = End {
+        execution_time: (name == find::NAME).then(|| seconds_since(start)),
+        ..End::now()
+    };
     Answered {
-        json: json.0,
+        json: with_end(&prepared.json, &end),
         is_error: false,
-        about,
-        results,
+        about: prepared.about,
+        results: prepared.results,
     }
 }
 
-/// The end of every answer that is none about an error.
-fn finish(json: &mut Json) {
-    json.field("timestamp", &timestamp());
-    json.field("version", VERSION);
-    json.raw_field("success", "true");
-    json.close('}');
+/// A response without its end, which is the same each time a query is asked.
+struct Response<B> {
+    body: B,
+    /// What it is about, for the log.
+    about: String,
+    /// How many results it has, for the log.
+    results: usize,
+}
+
+impl<B: Serialize> Response<B> {
+    fn prepared(self) -> Prepared {
+        Prepared {
+            json: to_json(&self.body),
+            about: self.about,
+            results: self.results,
+        }
+    }
+}
+
+/// A whole response.
+#[derive(Serialize)]
+struct Finished<B> {
+    #[serde(flatten)]
+    body: B,
+    #[serde(flatten)]
+    end: End,
+}
+
+/// The end of every response that does not report an error.
+#[derive(Serialize)]
+struct End {
+    /// In seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execution_time: Option<f64>,
+    timestamp: String,
+    version: &'static str,
+    success: bool,
+}
+
+impl End {
+    fn now() -> Self {
+        Self {
+            execution_time: None,
+            timestamp: timestamp(),
+            version: VERSION,
+            success: true,
+        }
+    }
+}
+
+fn seconds_since(start: Instant) -> f64 {
+    (start.elapsed().as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// A response that was kept, and the end that it has today.
+fn with_end(body: &str, end: &End) -> String {
+    let body = body
+        .strip_suffix('}')
+        .expect("a body is an object with fields");
+    let end = to_json(end);
+    format!("{body},{}", &end[1..])
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("responses have text keys and finite numbers")
 }
 
 /// The answer to a request that is wrong.
-fn refuse(tool: &str, request: &Request, context: Option<&str>) -> Answered {
+fn refuse(tool: &'static str, request: &Request, context: Option<&str>) -> Answered {
     let problems = request.problems.join("; ");
     let message = format!("Parameter validation errors: {problems}");
-    let mut json = Json::default();
-    push_error(&mut json, tool, &message, context, &request.suggestions);
+    let response = ErrorResponse::new(tool, message, context, request.suggestions.clone());
     Answered {
-        json: json.0,
+        json: to_json(&response),
         is_error: true,
         about: context.unwrap_or_default().to_owned(),
         results: 0,
     }
 }
 
-fn push_error(
-    json: &mut Json,
-    tool: &str,
-    message: &str,
-    context: Option<&str>,
-    suggestions: &[String],
-) {
-    json.open('{');
-    json.raw_field("success", "false");
-    json.key("error");
-    json.open('{');
-    json.field("tool", tool);
-    json.field("message", message);
-    match context.filter(|context| !context.is_empty()) {
-        Some(context) => json.field("context", &shortened(context)),
-        None => json.raw_field("context", "null"),
+/// A response that reports an error.
+#[derive(Serialize)]
+struct ErrorResponse {
+    success: bool,
+    error: ErrorDetails,
+}
+
+#[derive(Serialize)]
+struct ErrorDetails {
+    tool: &'static str,
+    message: String,
+    context: Option<String>,
+    timestamp: String,
+    suggestions: Vec<String>,
+}
+
+impl ErrorResponse {
+    fn new(
+        tool: &'static str,
+        message: String,
+        context: Option<&str>,
+        suggestions: Vec<String>,
+    ) -> Self {
+        let context = context.filter(|context| !context.is_empty());
+        Self {
+            success: false,
+            error: ErrorDetails {
+                tool,
+                message,
+                context: context.map(|context| shortened(context).into_owned()),
+                timestamp: timestamp(),
+                suggestions,
+            },
+        }
     }
-    json.field("timestamp", &timestamp());
-    json.texts("suggestions", suggestions.iter().map(String::as_str));
-    json.close('}');
-    json.close('}');
 }
 
 /// What is wrong with a query, if something is.
@@ -153,10 +221,20 @@ pub(crate) fn problem(query: &str) -> Option<String> {
 pub(crate) fn json(selection: &Selection, query: &str, limit: usize) -> String {
     let arguments = [("query", query.into()), ("max_results", limit.into())];
     let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    let arguments = arguments.into_iter().collect();
-    let answered = answer(selection, &Cache::default(), find::NAME, arguments);
-    let answer: Value = serde_json::from_str(&unquoted(&answered.json)).unwrap_or_default();
-    format!("{answer:#}\n")
+    let start = Instant::now();
+    let response = match find::respond(selection, arguments.into_iter().collect()) {
+        Ok(response) => response,
+        Err(refused) => return refused.json + "\n",
+    };
+    let finished = Finished {
+        body: response.body,
+        end: End {
+            execution_time: Some(seconds_since(start)),
+            ..End::now()
+        },
+    };
+    let json = serde_json::to_string_pretty(&finished);
+    json.expect("responses have text keys and finite numbers") + "\n"
 }
 
 /// What fits a query, as a table for people.
@@ -168,18 +246,13 @@ pub(crate) fn table(selection: &Selection, query: &str, limit: usize) -> String 
     if found.best.is_empty() {
         return format!("Nothing fits `{query}`. `climax list` shows all tools.\n");
     }
-    let records = selection.discovery().records();
     let mut rows = Vec::new();
     for it in &found.best {
-        let Some(record) = records.record(it.number) else {
-            continue;
-        };
-        let description = climax_core::pieces::description(selection.text(it.tool.head));
-        let why = result::reasons(selection, &found, it, &record).join(", ");
+        let why = result::reasons(selection, &found, it).join(", ");
         let confidence = ranked::Confidence::of(it.score).name();
         rows.push([
             selection.text(it.tool.name).to_owned(),
-            description,
+            selection.text(it.tool.description).to_owned(),
             format!("{:.2} {confidence}", it.score),
             why,
         ]);

@@ -66,14 +66,14 @@ pub fn command_line(
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find(tool).expect("a tool");
     let arena = Bump::new();
-    let mut reader = Reader::new(arguments, &arena, selection.allowed(number));
+    let mut reader = Reader::new(arguments, &arena, selection.allowed(&tool));
     let mut argv = Argv::begin("program", selection.text(tool.command));
-    selection.call(number, tool, &mut reader, &mut argv);
+    selection.call(number, &tool, &mut reader, &mut argv);
     assert!(reader.finish(argv.errors).is_ok());
     argv.words.len()
 }
 
-/// Query -> answer of `climax_search`, as it stands in a string of JSON.
+/// Query -> answer of `climax_search`.
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
     search::search(&Selection::all(catalog), &search_query(arguments)).json
@@ -90,7 +90,7 @@ pub fn rank(catalog: &'static Catalog, query: &str, mode: &str) -> usize {
     ranked::find(&Selection::all(catalog), query, mode, 10, |_| true).total
 }
 
-/// Arguments of `search_mcp_tools` -> its answer, as it stands in a string of JSON.
+/// Arguments of `search_mcp_tools` -> its answer.
 #[must_use]
 pub fn explore(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
     explore_with(catalog, &Cache::default(), arguments)

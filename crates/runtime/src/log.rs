@@ -62,7 +62,7 @@ pub(crate) fn start(level: LogLevel) -> Result<(), String> {
         // Such an error would be printed to standard error, which may block.
         .log_internal_errors(false)
         .finish()
-        .with(filter_fn(|metadata| is_logged(metadata)));
+        .with(filter_fn(is_logged));
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Finds tools for `climax_search`, and writes its answers from pieces that were baked.
+//! Finds tools for `climax_search`, and writes its responses from JSON that was baked.
 
 mod matches;
 pub(crate) mod ranked;
@@ -7,7 +7,6 @@ mod set;
 use climax_core::words::fold;
 use climax_discovery::rank::Mode;
 
-use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
 use matches::{Hits, offered, substring_hits};
 use set::Set;
@@ -26,14 +25,13 @@ pub(crate) struct Query {
 
 /// An answer to a search.
 pub(crate) struct Searched {
-    /// JSON, as it stands in a string of JSON.
+    /// JSON.
     pub(crate) json: String,
     /// How many results it has.
     pub(crate) results: usize,
 }
 
-/// The JSON that answers a search, as it stands in a string of JSON: with a backslash before each
-/// quote and backslash. Answers to calls are such strings, and what is baked has the backslashes.
+/// Searches.
 pub(crate) fn search(selection: &Selection, query: &Query) -> Searched {
     if query.text.is_none() && query.category.is_none() && query.cli.is_none() {
         summary(selection, query.limit)
@@ -43,14 +41,12 @@ pub(crate) fn search(selection: &Selection, query: &Query) -> Searched {
 }
 
 fn summary(selection: &Selection, limit: usize) -> Searched {
-    let mut json = String::from(r#"{\"mode\":\"summary\",\"summary\":["#);
+    let mut json = String::from(r#"{"mode":"summary","summary":["#);
     let mut total = 0;
     for cli in selection.clis() {
         if total < limit {
             separate(&mut json, total);
-            json += selection.text(cli.summary_head);
-            json += &cli.tool_count.to_string();
-            json += selection.text(cli.summary_tail);
+            json += selection.text(cli.summary);
         }
         total += 1;
     }
@@ -65,13 +61,13 @@ fn results(selection: &Selection, query: &Query) -> Searched {
         hits = ranked_hits(selection, query);
         is_ranked = hits.total > 0;
     }
-    let mut json = String::from(r#"{\"mode\":\"search\",\"results\":["#);
+    let mut json = String::from(r#"{"mode":"search","results":["#);
     for (number, tool) in hits.best.iter().enumerate() {
         separate(&mut json, number);
-        entry(&mut json, selection, tool);
+        json += selection.text(tool.entry);
     }
     if is_ranked {
-        json += r#"],\"match\":\"ranked\""#;
+        json += r#"],"match":"ranked""#;
         return close_after_list(json, hits.total, query.limit);
     }
     close(json, hits.total, query.limit)
@@ -99,22 +95,11 @@ pub(crate) fn offered_in(selection: &Selection, category: Option<&str>) -> Set {
     if category == Some(UNCATEGORIZED) {
         for cli in selection.clis() {
             if selection.text(cli.category_key).is_empty() {
-                tools.insert(cli.first_tool..cli.first_tool + cli.tool_count);
+                tools.insert(cli.tools.numbers());
             }
         }
     }
     tools
-}
-
-/// One search result, likewise with a backslash before each quote.
-pub(crate) fn entry(json: &mut String, selection: &Selection, tool: &Tool) {
-    json.push_str(r#"{\"tool_name\":"#);
-    json.push_str(selection.text(tool.head));
-    if let Some(cli) = selection.catalog.clis.get(tool.cli as usize) {
-        json.push_str(selection.text(cli.entry_middle));
-    }
-    json.push_str(selection.text(tool.schema));
-    json.push('}');
 }
 
 fn separate(json: &mut String, before: usize) {
@@ -131,7 +116,7 @@ fn close(mut json: String, total: usize, limit: usize) -> Searched {
 /// Says how many there are if that is more than were given.
 fn close_after_list(mut json: String, total: usize, limit: usize) -> Searched {
     if total > limit {
-        json += r#",\"total_matches\":"#;
+        json += r#","total_matches":"#;
         json += &total.to_string();
     }
     json.push('}');

@@ -126,7 +126,7 @@ impl Service {
     pub(crate) async fn tools(&self) -> (Vec<ToolDescription>, Option<AnswerPermit>) {
         let permit = match self.mode {
             Mode::Classic => {
-                let bytes = self.selection.catalog.text.len();
+                let bytes = self.selection.tables.text.len();
                 self.executor.permits.answer(bytes).await
             }
             Mode::Discovery | Mode::Explore => None,
@@ -194,7 +194,7 @@ impl Service {
         let searched = search(&self.selection, query);
         let about = query.text.as_deref().unwrap_or_default();
         self.usage.log(SEARCH, about, searched.results, start);
-        Answer::new(climax_core::pieces::unquoted(&searched.json), false)
+        Answer::new(searched.json, false)
     }
 
     fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> Answer {
@@ -202,10 +202,7 @@ impl Service {
         let answered = discovery::answer(&self.selection, &self.cache, tool, arguments);
         self.usage
             .log(tool, &answered.about, answered.results, start);
-        Answer::new(
-            climax_core::pieces::unquoted(&answered.json),
-            answered.is_error,
-        )
+        Answer::new(answered.json, answered.is_error)
     }
 
     async fn call(
@@ -220,7 +217,7 @@ impl Service {
         let state = client.wants_progress().then(CallState::default);
         // Boxed, so that requests that run nothing stay small.
         let executor = &self.executor;
-        let call = executor.call(&self.selection, number, tool, arguments, state.as_ref());
+        let call = executor.call(&self.selection, number, &tool, arguments, state.as_ref());
         let call = Box::pin(call);
         match &state {
             None => call.await,

@@ -1,13 +1,14 @@
 //! Turns a call's JSON into typed values, and collects what is wrong with it.
 
 use bumpalo::Bump;
+use climax_catalog::rows::Rows;
+use climax_catalog::tables::Limit;
 use climax_core::scalar;
 use climax_core::scalar::Number;
 use climax_policy::limit::{self, Bounds};
 use serde_json::{Map, Value};
 
 use crate::call::argv::{IntoWord, Word};
-use crate::catalog::Limit;
 
 /// Reads the arguments of one call. It never stops at an error: what it returns then is a
 /// placeholder, and the error is kept.
@@ -25,7 +26,7 @@ pub struct Reader<'a> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Allowed<'a> {
     /// The limits, if there are some.
-    pub(crate) limits: &'a [Limit],
+    pub(crate) limits: Rows<'a, Limit>,
     /// The catalog's text and automata, which they refer to.
     pub(crate) text: &'a str,
     pub(crate) automata: &'static [u8],
@@ -36,14 +37,13 @@ impl<'a> Allowed<'a> {
     /// says so.
     pub(crate) fn dashed(self) -> Vec<&'a str> {
         let name = |limit: &Limit| limit.argument.of(self.text);
-        let is_meant = |limit: &&Limit| {
-            let mut limits = self
-                .limits
-                .iter()
-                .filter(|other| name(other) == name(limit));
+        let is_meant = |limit: &Limit| {
+            let limits = self.limits.iter();
+            let mut limits = limits.filter(|other| name(other) == name(limit));
             limits.all(|limit| limit.begins_with_dash)
         };
-        self.limits.iter().filter(is_meant).map(name).collect()
+        let meant = self.limits.iter().filter(is_meant);
+        meant.map(|limit| name(&limit)).collect()
     }
 }
 
@@ -204,10 +204,10 @@ impl<'a> Reader<'a> {
 
     fn hold_against_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
         let allowed = self.allowed;
-        for limit in allowed.limits {
+        for limit in allowed.limits.iter() {
             if limit.argument.of(allowed.text) == name {
                 let bounds = Bounds {
-                    pattern: limit.pattern.of(allowed.text),
+                    pattern: limit.pattern.map_or("", |piece| piece.of(allowed.text)),
                     automaton: limit.automaton.of_bytes(allowed.automata),
                     min: limit.min,
                     max: limit.max,

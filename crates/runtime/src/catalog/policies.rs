@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
-use climax_core::pieces::unquoted;
+use climax_catalog::{build, narrow};
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_input::source::read_file;
-use climax_policy::check::{Known, Local, Moment, arguments};
+use climax_policy::check::{Known, Local, Moment};
 use climax_policy::rules::{Policy, Surroundings};
 
 use crate::call::guard;
 use crate::catalog::Catalog;
-use crate::catalog::narrow::narrow;
 use crate::catalog::selection::Selection;
 
 /// What policies allow.
@@ -42,18 +41,9 @@ pub(crate) fn apply(
     if files.is_empty() {
         return Ok(allowed);
     }
+    let baked = catalog.tables.facts();
     let known = Known {
-        tools: catalog
-            .tools
-            .iter()
-            .map(|tool| (tool.name.of(catalog.text), tool.risk))
-            .collect(),
-        arguments: &|name| {
-            let tool = (catalog.find)(name).and_then(|number| catalog.tools.get(number as usize));
-            tool.map_or(Vec::new(), |tool| {
-                arguments(&unquoted(tool.schema.of(catalog.text)))
-            })
-        },
+        tools: baked.known_tools(),
         trouble,
     };
     let mut sources = Vec::new();
@@ -72,16 +62,19 @@ pub(crate) fn apply(
         }
     }
     if policies.len() == files.len() {
-        let narrowed = narrow(catalog, &policies);
-        if narrowed.catalog.tools.is_empty() {
+        let mut facts = baked.clone();
+        let kept = narrow(&mut facts, &policies);
+        if facts.tools.is_empty() {
             messages.push(
                 Diagnostic::general(Code::NoToolLeft, "no tool is allowed by all policies")
                     .help("let them have one in common"),
             );
         } else {
+            // They serve until the process ends.
+            let tables = Box::leak(Box::new(build(&facts)));
+            allowed.selection = Selection::narrowed(catalog, tables, kept);
             let surroundings = policies.into_iter().map(|policy| policy.surroundings);
             allowed.surroundings.extend(surroundings);
-            allowed.selection = Selection::narrowed(narrowed);
             allowed.warnings = render(&messages, &sources);
             return Ok(allowed);
         }

@@ -2,30 +2,29 @@
 
 use std::sync::OnceLock;
 
+use climax_catalog::rows::{Piece, Rows};
+use climax_catalog::schema::input_schema;
+use climax_catalog::tables::{Cli, Tool};
+use climax_catalog::{Kept, Tables};
+use climax_discovery::{Discovery, derive};
+use serde_json::{Map, Value};
+
 use crate::call::arguments::{Allowed, Reader};
 use crate::call::argv::Argv;
-use crate::catalog::derived::derived;
-use crate::catalog::narrow::Narrowed;
-use crate::catalog::{Catalog, Cli, Discovery, Piece, Tool};
+use crate::catalog::Catalog;
 
 /// The part of a catalog that a server offers: all of it, or some of its CLIs.
 pub(crate) struct Selection {
     /// What was baked.
     pub(crate) catalog: &'static Catalog,
+    /// What is known of the tools: what was baked, or what policies have left of it.
+    pub(crate) tables: &'static Tables,
     /// What each number meant when the catalog was baked, if it was narrowed since.
-    baked: Option<Numbers>,
+    kept: Option<Kept>,
     /// The numbers of the CLIs that are offered, in order, or `None` for all.
     chosen: Option<Vec<u32>>,
     /// How tools are found, if the catalog was narrowed.
     derived: OnceLock<Discovery>,
-}
-
-/// The numbers that tools and CLIs had before others were taken out.
-pub(crate) struct Numbers {
-    /// Of the tools that are left, in order.
-    pub(crate) tools: Vec<u32>,
-    /// Of the CLIs that are left, in order.
-    pub(crate) clis: Vec<u32>,
 }
 
 impl Selection {
@@ -33,19 +32,19 @@ impl Selection {
     pub(crate) fn all(catalog: &'static Catalog) -> Self {
         Self {
             catalog,
-            baked: None,
+            tables: catalog.tables,
+            kept: None,
             chosen: None,
             derived: OnceLock::new(),
         }
     }
 
     /// What policies have left.
-    pub(crate) fn narrowed(narrowed: Narrowed) -> Self {
+    pub(crate) fn narrowed(catalog: &'static Catalog, tables: &'static Tables, kept: Kept) -> Self {
         Self {
-            catalog: narrowed.catalog,
-            baked: Some(narrowed.numbers),
-            chosen: None,
-            derived: OnceLock::new(),
+            tables,
+            kept: Some(kept),
+            ..Self::all(catalog)
         }
     }
 
@@ -54,31 +53,29 @@ impl Selection {
     /// # Errors
     /// The first name that no CLI has.
     pub(crate) fn named(mut self, names: &[String]) -> Result<Self, &String> {
-        let catalog = self.catalog;
         if names.is_empty() {
             return Ok(self);
         }
-        let has = |cli: &Cli, name: &str| {
-            cli.stem.of(catalog.text) == name || cli.name.of(catalog.text) == name
-        };
-        if let Some(unknown) = names
-            .iter()
-            .find(|name| !catalog.clis.iter().any(|cli| has(cli, name)))
-        {
+        let has =
+            |cli: &Cli, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
+        let clis = || self.tables.clis.rows().iter();
+        let is_unknown = |name: &&String| !clis().any(|cli| has(&cli, name));
+        if let Some(unknown) = names.iter().find(is_unknown) {
             return Err(unknown);
         }
         let chosen = (0..)
-            .zip(catalog.clis)
+            .zip(clis())
             .filter(|(_, cli)| names.iter().any(|name| has(cli, name)));
         self.chosen = Some(chosen.map(|(number, _)| number).collect());
         Ok(self)
     }
 
-    /// How tools are found, and what follows from what is said about them.
+    /// How tools are found, and what follows from what is said about them. For a catalog that was narrowed
+    /// it is worked out when it is first needed.
     pub(crate) fn discovery(&self) -> &Discovery {
-        match &self.baked {
-            None => &self.catalog.discovery,
-            Some(numbers) => self.derived.get_or_init(|| derived(self.catalog, numbers)),
+        match &self.kept {
+            None => self.catalog.discovery,
+            Some(_) => self.derived.get_or_init(|| derive(&self.tables.facts())),
         }
     }
 
@@ -88,21 +85,31 @@ impl Selection {
     }
 
     /// The CLIs that are offered.
-    pub(crate) fn clis(&self) -> impl Iterator<Item = &'static Cli> {
-        let clis = self.catalog.clis;
-        let all: &[Cli] = if self.chosen.is_none() { clis } else { &[] };
+    pub(crate) fn clis(&self) -> impl Iterator<Item = Cli> {
+        let clis = self.tables.clis.rows();
+        let all = if self.is_all() { clis } else { Rows::default() };
         let chosen = self.chosen.iter().flatten();
         all.iter()
-            .chain(chosen.filter_map(|number| clis.get(*number as usize)))
+            .chain(chosen.map(move |number| clis.get(*number)))
+    }
+
+    /// The CLI of a tool.
+    pub(crate) fn cli_of(&self, tool: &Tool) -> Cli {
+        self.tables.clis.rows().get(tool.cli)
+    }
+
+    /// The tools that there are, offered or not.
+    pub(crate) fn tools(&self) -> Rows<'static, Tool> {
+        self.tables.tools.rows()
     }
 
     /// The tool that has a name, and its number, if it is offered.
-    pub(crate) fn find(&self, name: &str) -> Option<(u32, &'static Tool)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(u32, Tool)> {
         let mut number = (self.catalog.find)(name)?;
-        if let Some(baked) = &self.baked {
-            number = u32::try_from(baked.tools.binary_search(&number).ok()?).ok()?;
+        if let Some(kept) = &self.kept {
+            number = u32::try_from(kept.tools.binary_search(&number).ok()?).ok()?;
         }
-        let tool = self.catalog.tools.get(number as usize)?;
+        let tool = self.tools().get(number);
         let offered = match &self.chosen {
             None => true,
             Some(chosen) => chosen.binary_search(&tool.cli).is_ok(),
@@ -118,38 +125,39 @@ impl Selection {
         reader: &mut Reader<'a>,
         argv: &mut Argv<'a>,
     ) {
-        let (cli, number) = match &self.baked {
+        let (cli, number) = match &self.kept {
             None => (tool.cli, number),
-            Some(baked) => (baked.clis[tool.cli as usize], baked.tools[number as usize]),
+            Some(kept) => (kept.clis[tool.cli as usize], kept.tools[number as usize]),
         };
         (self.catalog.call)(cli, number, reader, argv);
     }
 
-    /// What policies allow as arguments of the tool that has a number.
-    pub(crate) fn allowed(&self, number: u32) -> Allowed<'static> {
+    /// What policies allow as arguments of a tool.
+    pub(crate) fn allowed(&self, tool: &Tool) -> Allowed<'static> {
         Allowed {
-            limits: self.catalog.limits_of(number),
-            text: self.catalog.text,
-            automata: self.catalog.automata,
+            limits: self.tables.limits.rows().slice(tool.limits),
+            text: &self.tables.text,
+            automata: &self.tables.automata,
         }
     }
 
+    /// The input schema of a tool.
+    pub(crate) fn schema(&self, tool: &Tool) -> Map<String, Value> {
+        input_schema(&self.tables.arguments_of(tool))
+    }
+
     /// The tools of a CLI.
-    pub(crate) fn tools_of(&self, cli: &Cli) -> &'static [Tool] {
-        let first = cli.first_tool as usize;
-        self.catalog
-            .tools
-            .get(first..first + cli.tool_count as usize)
-            .unwrap_or_default()
+    pub(crate) fn tools_of(&self, cli: &Cli) -> Rows<'static, Tool> {
+        self.tools().slice(cli.tools)
     }
 
     /// How many tools are offered.
     pub(crate) fn tool_count(&self) -> u32 {
-        self.clis().map(|cli| cli.tool_count).sum()
+        self.clis().map(|cli| cli.tools.count).sum()
     }
 
     /// A part of the catalog's text.
     pub(crate) fn text(&self, piece: Piece) -> &'static str {
-        piece.of(self.catalog.text)
+        piece.of(&self.tables.text)
     }
 }

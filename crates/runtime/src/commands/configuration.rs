@@ -92,8 +92,8 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
         return "configs are checked where they are baked: climax-codegen check FOLDER".to_owned();
     }
     let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
-    for cli in catalog.clis {
-        let (stem, name) = (cli.stem.of(catalog.text), cli.name.of(catalog.text));
+    for cli in catalog.tables.clis.rows().iter() {
+        let [stem, name] = [cli.stem, cli.name].map(|piece| piece.of(&catalog.tables.text));
         let _ = write!(message, "\n  {stem}");
         if name != stem {
             let _ = write!(message, " ({name})");

@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use climax_catalog::schema::property;
+use climax_catalog::tables::Tool;
 use climax_core::output::print;
-use climax_core::pieces::unquoted;
 use comfy_table::{ColumnConstraint, Width, presets};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::Failure;
 use super::configuration::allowed;
+use crate::catalog::Catalog;
 use crate::catalog::policies::Allowed;
 use crate::catalog::selection::Selection;
-use crate::catalog::{Catalog, Tool};
-use crate::search::entry;
 
 #[derive(clap::Args)]
 pub(super) struct ListArguments {
@@ -57,9 +57,9 @@ fn table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 4]> = selection
-            .tools_of(cli)
+            .tools_of(&cli)
             .iter()
-            .map(|tool| row(selection, tool))
+            .map(|tool| row(selection, &tool))
             .collect();
         let _ = writeln!(
             text,
@@ -115,21 +115,15 @@ pub(crate) fn counted(number: usize, noun: &str) -> String {
 }
 
 fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
-    let object = object(selection, tool);
-    let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
-    let schema = &object["input_schema"];
-    let required = schema["required"].as_array();
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let properties = schema["properties"].as_object();
-    let arguments: Vec<String> = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, property)| argument(name, property, is_required(name)))
+    let arguments = selection.tables.arguments_of(tool);
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|it| argument(it.name, &property(it).into(), it.required))
         .collect();
     [
-        text("tool_name"),
-        text("description"),
-        text("command"),
+        selection.text(tool.name).to_owned(),
+        selection.text(tool.description).to_owned(),
+        command(selection, tool),
         arguments.join(" "),
     ]
 }
@@ -171,30 +165,34 @@ fn argument(name: &str, property: &Value, is_required: bool) -> String {
 fn json_list(selection: &Selection) -> String {
     let tools: Vec<Value> = selection
         .clis()
-        .flat_map(|cli| selection.tools_of(cli))
-        .map(|tool| Value::Object(object(selection, tool)))
+        .flat_map(|cli| selection.tools_of(&cli).iter())
+        .map(|tool| object(selection, &tool))
         .collect();
-    let list = serde_json::json!({
+    let list = json!({
         "catalog": selection.catalog.hash,
         "tools": tools,
     });
     format!("{list:#}\n")
 }
 
-fn object(selection: &Selection, tool: &Tool) -> Map<String, Value> {
-    let Some(cli) = selection.catalog.clis.get(tool.cli as usize) else {
-        return Map::new();
-    };
-    let mut json = String::new();
-    entry(&mut json, selection, tool);
-    let mut object: Map<String, Value> = serde_json::from_str(&unquoted(&json)).unwrap_or_default();
-    let command = format!(
-        "{} {}",
-        selection.text(cli.command),
-        selection.text(tool.command)
-    );
-    object.insert("command".to_owned(), command.trim_end().into());
-    object
+fn object(selection: &Selection, tool: &Tool) -> Value {
+    let cli = selection.cli_of(tool);
+    json!({
+        "tool_name": selection.text(tool.name),
+        "description": selection.text(tool.description),
+        "cli_name": selection.text(cli.name),
+        "category": cli.category.map(|category| selection.text(category)),
+        "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
+        "input_schema": selection.schema(tool),
+        "command": command(selection, tool),
+    })
+}
+
+/// The words with which all command lines of a tool begin.
+fn command(selection: &Selection, tool: &Tool) -> String {
+    let base = selection.text(selection.cli_of(tool).command);
+    let command = format!("{base} {}", selection.text(tool.command));
+    command.trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -1,18 +1,20 @@
 //! Answers to queries that were asked before.
 
-use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
+
+use lru::LruCache;
 
 use crate::lock::lock;
 
 /// How many answers are kept, and how many bytes they may have together.
-const MOST: usize = 64;
+const MOST: NonZeroUsize = NonZeroUsize::new(64).expect("it is not 0");
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// What is the same each time a query is asked.
 #[derive(Clone)]
 pub(super) struct Prepared {
-    /// The answer without its end: JSON as it stands in a string of JSON.
+    /// The answer without its end: a JSON object.
     pub(super) json: String,
     /// What it is about, for the log.
     pub(super) about: String,
@@ -20,36 +22,36 @@ pub(super) struct Prepared {
     pub(super) results: usize,
 }
 
-/// The last answers, the last one at the end.
-#[derive(Default)]
+/// The answers that were last asked for.
 pub(crate) struct Cache {
-    answers: Mutex<VecDeque<(String, Prepared)>>,
+    answers: Mutex<LruCache<String, Prepared>>,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            answers: Mutex::new(LruCache::new(MOST)),
+        }
+    }
 }
 
 impl Cache {
     /// The answer to a request, if it was asked before.
     pub(super) fn get(&self, request: &str) -> Option<Prepared> {
-        let mut answers = lock(&self.answers);
-        let at = answers.iter().position(|(known, _)| known == request)?;
-        let answer = answers.remove(at)?;
-        let prepared = answer.1.clone();
-        answers.push_back(answer);
-        Some(prepared)
+        lock(&self.answers).get(request).cloned()
     }
 
     /// Keeps an answer, in place of those that were not asked for longest.
     pub(super) fn put(&self, request: String, prepared: &Prepared) {
-        let size = |(request, prepared): &(String, Prepared)| request.len() + prepared.json.len();
-        let answer = (request, prepared.clone());
-        let own = size(&answer);
-        if own > MOST_BYTES {
+        let size = |(request, prepared): (&String, &Prepared)| request.len() + prepared.json.len();
+        if size((&request, prepared)) > MOST_BYTES {
             return;
         }
         let mut answers = lock(&self.answers);
-        while answers.len() >= MOST || answers.iter().map(size).sum::<usize>() + own > MOST_BYTES {
-            answers.pop_front();
+        answers.put(request, prepared.clone());
+        while answers.iter().map(size).sum::<usize>() > MOST_BYTES {
+            answers.pop_lru();
         }
-        answers.push_back(answer);
     }
 }
 

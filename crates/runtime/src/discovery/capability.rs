@@ -1,16 +1,15 @@
 //! `search_tools_by_capability`: what a tool has to do and to take -> tools, with what fits and what does not.
 
+use climax_catalog::tables::Tool;
 use climax_discovery::complexity::Complexity;
 use climax_discovery::rank::Mode;
 use climax_discovery::synonyms::{names_for, plain};
-use climax_discovery::tables::Record;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::cache::Prepared;
-use super::json::Json;
 use super::request::Request;
-use super::result::{Parts, push_fit, push_tool, reasons};
-use super::{Answered, refuse};
+use super::result::{Fit, Parts, ToolFields, reasons};
+use super::{Answered, Response, refuse};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::{Found, Match, find};
@@ -23,11 +22,43 @@ const OTHER_COMPLEXITY: f64 = 0.5;
 
 const ANY: &str = "any";
 
-/// The answer but for its end.
-pub(super) fn prepare(
+/// A response without its end.
+#[derive(Serialize)]
+pub(super) struct Body {
+    capability_description: String,
+    results: Vec<CapabilityResult>,
+    total_results: usize,
+    search_criteria: Criteria,
+}
+
+#[derive(Serialize)]
+struct CapabilityResult {
+    #[serde(flatten)]
+    tool: ToolFields,
+    #[serde(flatten)]
+    fit: Fit,
+    explanation: Explanation,
+}
+
+/// What fits, and what does not.
+#[derive(Serialize)]
+struct Explanation {
+    matched: Vec<String>,
+    not_matched: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Criteria {
+    required_parameters: Vec<String>,
+    preferred_complexity: String,
+    max_results: usize,
+}
+
+/// Searches.
+pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<Prepared, Answered> {
+) -> Result<Response<Body>, Answered> {
     let mut request = Request::new(arguments);
     let query = request.query("capability_description", "Capability description");
     let required = request.names("required_parameters").into_iter();
@@ -44,42 +75,32 @@ pub(super) fn prepare(
         return Err(refuse(NAME, &request, Some(&query)));
     }
     let found = fitting(selection, &query, &required, &complexity, max_results);
-    let mut json = Json::default();
-    json.open('{');
-    json.field("capability_description", &query);
-    json.key("results");
-    json.open('[');
-    let records = selection.discovery().records();
-    for it in &found.best {
-        let Some(record) = records.record(it.number) else {
-            continue;
-        };
-        json.open('{');
-        let parts = Parts {
-            schema: true,
-            examples: 1,
-        };
-        push_tool(&mut json, selection, (it.number, it.tool), &record, parts);
-        push_fit(&mut json, selection, &found, it, &record);
-        let explanation = Explanation {
-            found: &found,
-            required: &required,
-            complexity: &complexity,
-        };
-        explanation.push(&mut json, selection, it, &record);
-        json.close('}');
-    }
-    json.close(']');
-    json.raw_field("total_results", &found.best.len().to_string());
-    json.key("search_criteria");
-    json.open('{');
-    json.texts("required_parameters", required.iter().map(|it| &*it.name));
-    json.key("preferred_complexity");
-    json.plain(&complexity);
-    json.raw_field("max_results", &max_results.to_string());
-    json.close('}');
-    Ok(Prepared {
-        json: json.0,
+    let wanted = Wanted {
+        found: &found,
+        required: &required,
+        complexity: &complexity,
+    };
+    let parts = Parts {
+        schema: true,
+        examples: 1,
+    };
+    let results = found.best.iter().map(|it| CapabilityResult {
+        tool: ToolFields::new(selection, it.number, &it.tool, parts),
+        fit: Fit::new(selection, &found, it),
+        explanation: wanted.explanation(selection, it),
+    });
+    let body = Body {
+        capability_description: query.clone(),
+        results: results.collect(),
+        total_results: found.best.len(),
+        search_criteria: Criteria {
+            required_parameters: required.iter().map(|it| it.name.clone()).collect(),
+            preferred_complexity: complexity.clone(),
+            max_results,
+        },
+    };
+    Ok(Response {
+        body,
         about: query,
         results: found.best.len(),
     })
@@ -94,20 +115,16 @@ fn fitting(
     max_results: usize,
 ) -> Found {
     let offered = offered_in(selection, None);
-    let records = selection.discovery().records();
-    let has_all = |tool: u32| {
-        let record = records.record(tool);
-        record.is_some_and(|record| parameters(&record, required).is_some())
-    };
+    let notes = &selection.discovery().notes;
+    let has_all = |tool| parameters(selection, &selection.tools().get(tool), required).is_some();
     let fits = |tool: u32| offered.contains(tool) && (required.is_empty() || has_all(tool));
-    let all = selection.catalog.tools.len();
+    let all = selection.tools().len();
     // A wish moves tools, so all that fit are needed.
     let limit = if complexity == ANY { max_results } else { all };
     let mut found = find(selection, query, Mode::Hybrid, limit, fits);
     if complexity != ANY {
         for it in &mut found.best {
-            let record = records.record(it.number);
-            if record.is_some_and(|record| record.complexity.name() != complexity) {
+            if notes.of(it.number).complexity.name() != complexity {
                 it.score *= OTHER_COMPLEXITY;
             }
         }
@@ -117,7 +134,7 @@ fn fitting(
     }
     if !required.is_empty() && found.best.len() < max_results {
         let known: Vec<u32> = found.best.iter().map(|it| it.number).collect();
-        let others = (0..).zip(selection.catalog.tools);
+        let others = (0..).zip(selection.tools().iter());
         let others = others.filter(|(number, _)| !known.contains(number) && fits(*number));
         found.best.extend(others.map(|(number, tool)| Match {
             number,
@@ -137,12 +154,15 @@ struct Required {
 }
 
 /// What a tool calls the parameters that are required, if it has all of them; each is there once.
-fn parameters<'t>(record: &Record<'t>, required: &[Required]) -> Option<Vec<&'t str>> {
-    let own: Vec<(&str, String)> = record
-        .parameters()
-        .map(|parameter| (parameter.name, plain(parameter.name)))
-        .collect();
-    let mut found: Vec<&'t str> = Vec::new();
+fn parameters(
+    selection: &Selection,
+    tool: &Tool,
+    required: &[Required],
+) -> Option<Vec<&'static str>> {
+    let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+    let names = arguments.iter().map(|it| selection.text(it.name));
+    let own: Vec<(&'static str, String)> = names.map(|name| (name, plain(name))).collect();
+    let mut found: Vec<&'static str> = Vec::new();
     for Required { names, .. } in required {
         let free = || own.iter().filter(|(name, _)| !found.contains(name));
         let exact = free().find(|(_, plain)| Some(plain) == names.first());
@@ -153,18 +173,19 @@ fn parameters<'t>(record: &Record<'t>, required: &[Required]) -> Option<Vec<&'t 
     Some(found)
 }
 
-/// What fits, and what does not.
-struct Explanation<'e> {
+/// What was asked for, and what was found.
+struct Wanted<'e> {
     found: &'e Found,
     required: &'e [Required],
     complexity: &'e str,
 }
 
-impl Explanation<'_> {
-    fn push(&self, json: &mut Json, selection: &Selection, it: &Match, record: &Record<'_>) {
-        let mut matched = reasons(selection, self.found, it, record);
-        let mut unmatched = self.missing_words(selection, it);
-        let own = parameters(record, self.required).unwrap_or_default();
+impl Wanted<'_> {
+    fn explanation(&self, selection: &Selection, it: &Match) -> Explanation {
+        let mut matched = reasons(selection, self.found, it);
+        let mut not_matched = self.missing_words(selection, it);
+        let own = parameters(selection, &it.tool, self.required);
+        let own = own.expect("only tools are found that have all parameters");
         for (Required { name, .. }, own) in self.required.iter().zip(own) {
             matched.push(if own == name {
                 format!("has parameter '{name}'")
@@ -172,25 +193,24 @@ impl Explanation<'_> {
                 format!("has parameter '{own}' for '{name}'")
             });
         }
-        let complexity = record.complexity.name();
+        let complexity = selection.discovery().notes.of(it.number).complexity.name();
         if complexity == self.complexity {
             matched.push(format!("complexity is {complexity}"));
         } else if self.complexity != ANY {
-            unmatched.push(format!(
+            not_matched.push(format!(
                 "complexity is {complexity}, not {}",
                 self.complexity
             ));
         }
-        json.key("explanation");
-        json.open('{');
-        json.texts("matched", matched.iter().map(String::as_str));
-        json.texts("not_matched", unmatched.iter().map(String::as_str));
-        json.close('}');
+        Explanation {
+            matched,
+            not_matched,
+        }
     }
 
     /// The words of the description that the tool does not have, however they are written.
     fn missing_words(&self, selection: &Selection, it: &Match) -> Vec<String> {
-        let ranking = selection.discovery().ranking(selection.catalog.tools.len());
+        let ranking = selection.discovery().index.ranking(selection.tools().len());
         let has = |row: &usize| ranking.marks(*row, it.number) != 0;
         let words = self.found.ranked.words.iter();
         words

@@ -1,16 +1,15 @@
 //! `get_tool_details`: all about a tool, or about several.
 
+use climax_discovery::notes::Notes;
 use climax_discovery::rank::Mode;
-use climax_discovery::tables::Record;
 use climax_discovery::tokens::key;
 use climax_discovery::trigrams::distance;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::json::Json;
 use super::request::Request;
-use super::result::{Parts, push_examples, push_tool};
-use super::{Answered, finish, push_error, refuse};
-use crate::catalog::Tool;
+use super::result::{Example, Parts, ToolFields, examples};
+use super::{Answered, End, ErrorResponse, refuse, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::find;
@@ -25,22 +24,53 @@ const MOST_LETTERS: u8 = 2;
 /// How many examples are told.
 const EXAMPLES: usize = 2;
 
-/// The sections of an answer: their names, and what is said about a tool in them.
-const SECTIONS: [(&str, Push); 4] = [
-    ("schema", push_schema),
-    ("examples", push_usage_examples),
-    ("relationships", push_relationships),
-    ("usage_guidance", push_guidance),
-];
+/// A response about one tool.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Details {
+    Found(Box<KnownTool>),
+    Unknown(ErrorResponse),
+}
 
-/// Adds a section.
-type Push = fn(&mut Json, &Selection, &Known<'_>);
+#[derive(Serialize)]
+struct KnownTool {
+    tool_id: &'static str,
+    tool_details: ToolFields,
+    included_sections: Sections,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter_schema: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage_examples: Option<Vec<Example>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relationships: Option<Relationships>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage_guidance: Option<Guidance>,
+    #[serde(flatten)]
+    end: End,
+}
 
-/// A tool, and what follows for it.
-struct Known<'k> {
-    number: u32,
-    tool: &'k Tool,
-    record: Record<'k>,
+/// The sections of a response, and whether they are wanted.
+#[derive(Clone, Copy, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each section")]
+struct Sections {
+    schema: bool,
+    examples: bool,
+    relationships: bool,
+    usage_guidance: bool,
+}
+
+/// The names of tools that go with a tool.
+#[derive(Serialize)]
+struct Relationships {
+    alternatives: Vec<&'static str>,
+    complementary: Vec<&'static str>,
+    prerequisites: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Guidance {
+    best_practices: Vec<String>,
+    common_pitfalls: Vec<String>,
 }
 
 pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -> Answered {
@@ -53,7 +83,12 @@ pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -
     let is_list = arguments.get("tool_id").is_some_and(Value::is_array);
     let mut request = Request::new(arguments);
     let ids = request.names("tool_id");
-    let sections = SECTIONS.map(|(name, _)| request.flag(&format!("include_{name}")));
+    let sections = Sections {
+        schema: request.flag("include_schema"),
+        examples: request.flag("include_examples"),
+        relationships: request.flag("include_relationships"),
+        usage_guidance: request.flag("include_usage_guidance"),
+    };
     if ids.is_empty() && request.problems.is_empty() {
         request.problems.push("tool_id cannot be empty".to_owned());
         request
@@ -64,135 +99,75 @@ pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -
     if !request.problems.is_empty() {
         return refuse(NAME, &request, Some(&about));
     }
-    let mut json = Json::default();
-    let mut results = 0;
-    if is_list {
-        json.open('[');
-    }
-    for id in &ids {
-        results += usize::from(push_details(&mut json, selection, id, sections));
-    }
-    if is_list {
-        json.close(']');
-    }
+    let all: Vec<Details> = ids
+        .iter()
+        .map(|id| details(selection, id, sections))
+        .collect();
+    let is_found = |details: &&Details| matches!(details, Details::Found(_));
+    let results = all.iter().filter(is_found).count();
+    let json = match all.as_slice() {
+        [details] if !is_list => to_json(details),
+        all => to_json(&all),
+    };
     Answered {
-        json: json.0,
+        json,
         is_error: results == 0,
         about,
         results,
     }
 }
 
-/// Returns whether there is such a tool.
-fn push_details(
-    json: &mut Json,
-    selection: &Selection,
-    id: &str,
-    sections: [bool; SECTIONS.len()],
-) -> bool {
-    let records = selection.discovery().records();
-    let found = selection.find(id.trim());
-    let known = found.and_then(|(number, tool)| {
-        let record = records.record(number)?;
-        Some(Known {
-            number,
-            tool,
-            record,
-        })
-    });
-    let Some(known) = known else {
-        push_unknown(json, selection, id);
-        return false;
+fn details(selection: &Selection, id: &str, sections: Sections) -> Details {
+    let Some((number, tool)) = selection.find(id.trim()) else {
+        return Details::Unknown(unknown(selection, id));
     };
-    json.open('{');
-    json.key("tool_id");
-    json.plain(selection.text(known.tool.name));
-    json.key("tool_details");
-    json.open('{');
     let parts = Parts {
         schema: false,
         examples: 0,
     };
-    push_tool(
-        json,
-        selection,
-        (known.number, known.tool),
-        &known.record,
-        parts,
-    );
-    json.close('}');
-    json.key("included_sections");
-    json.open('{');
-    for ((name, _), is_included) in SECTIONS.iter().zip(sections) {
-        json.raw_field(name, if is_included { "true" } else { "false" });
+    let notes = &selection.discovery().notes;
+    let usage_examples = || examples(selection, number, &tool, EXAMPLES);
+    Details::Found(Box::new(KnownTool {
+        tool_id: selection.text(tool.name),
+        tool_details: ToolFields::new(selection, number, &tool, parts),
+        included_sections: sections,
+        parameter_schema: sections.schema.then(|| selection.schema(&tool)),
+        usage_examples: sections.examples.then(usage_examples),
+        relationships: sections
+            .relationships
+            .then(|| relationships(selection, notes, number)),
+        usage_guidance: sections.usage_guidance.then(|| guidance(notes, number)),
+        end: End::now(),
+    }))
+}
+
+fn relationships(selection: &Selection, notes: &Notes, number: u32) -> Relationships {
+    let note = notes.of(number);
+    // Of those that are offered.
+    let names = |list| {
+        let tools = notes.related(list).iter();
+        let names = tools.map(|number| selection.text(selection.tools().get(number).name));
+        names
+            .filter(|name| selection.find(name).is_some())
+            .collect()
+    };
+    Relationships {
+        alternatives: names(note.alternatives),
+        complementary: names(note.complementary),
+        prerequisites: names(note.prerequisites),
     }
-    json.close('}');
-    for ((_, push), is_included) in SECTIONS.iter().zip(sections) {
-        if is_included {
-            push(json, selection, &known);
-        }
+}
+
+fn guidance(notes: &Notes, number: u32) -> Guidance {
+    let note = notes.of(number);
+    let sentences = |list| notes.sentences(list).map(str::to_owned).collect();
+    Guidance {
+        best_practices: sentences(note.best_practices),
+        common_pitfalls: sentences(note.common_pitfalls),
     }
-    finish(json);
-    true
 }
 
-fn push_schema(json: &mut Json, selection: &Selection, known: &Known<'_>) {
-    json.raw_field("parameter_schema", selection.text(known.tool.schema));
-}
-
-fn push_usage_examples(json: &mut Json, selection: &Selection, known: &Known<'_>) {
-    json.key("usage_examples");
-    push_examples(
-        json,
-        selection,
-        (known.number, known.tool),
-        &known.record,
-        EXAMPLES,
-    );
-}
-
-fn push_relationships(json: &mut Json, selection: &Selection, known: &Known<'_>) {
-    let record = &known.record;
-    json.key("relationships");
-    json.open('{');
-    push_tools(json, selection, "alternatives", record.alternatives());
-    push_tools(json, selection, "complementary", record.complementary());
-    push_tools(json, selection, "prerequisites", record.prerequisites());
-    json.close('}');
-}
-
-fn push_guidance(json: &mut Json, _: &Selection, known: &Known<'_>) {
-    json.key("usage_guidance");
-    json.open('{');
-    push_sentences(json, "best_practices", known.record.best_practices());
-    push_sentences(json, "common_pitfalls", known.record.common_pitfalls());
-    json.close('}');
-}
-
-/// The names of tools, of those that are offered.
-fn push_tools(json: &mut Json, selection: &Selection, key: &str, tools: impl Iterator<Item = u32>) {
-    json.key(key);
-    json.open('[');
-    for number in tools {
-        let tool = selection.catalog.tools.get(number as usize);
-        let name = tool.map_or("", |tool| selection.text(tool.name));
-        if selection.find(name).is_some() {
-            json.plain(name);
-        }
-    }
-    json.close(']');
-}
-
-fn push_sentences<'t>(json: &mut Json, key: &str, sentences: impl Iterator<Item = &'t str>) {
-    json.key(key);
-    json.open('[');
-    for sentence in sentences {
-        json.raw(sentence);
-    }
-    json.close(']');
-}
-
-fn push_unknown(json: &mut Json, selection: &Selection, id: &str) {
+fn unknown(selection: &Selection, id: &str) -> ErrorResponse {
     let suggestions: Vec<String> = nearest(selection, id)
         .into_iter()
         .map(|name| format!("{NAME} {}", json!({"tool_id": name})))
@@ -203,14 +178,17 @@ fn push_unknown(json: &mut Json, selection: &Selection, id: &str) {
         suggestions
     };
     let message = format!("Tool '{id}' not found");
-    push_error(json, NAME, &message, Some(id), &suggestions);
+    ErrorResponse::new(NAME, message, Some(id), suggestions)
 }
 
 /// The names of tools that are written nearly so, and then of those that fit the words in it.
 fn nearest(selection: &Selection, id: &str) -> Vec<&'static str> {
     let wanted = key(id);
     let mut near: Vec<(u8, &'static str)> = Vec::new();
-    for tool in selection.clis().flat_map(|cli| selection.tools_of(cli)) {
+    let tools = selection
+        .clis()
+        .flat_map(|cli| selection.tools_of(&cli).iter());
+    for tool in tools {
         let name = selection.text(tool.name);
         let distance = distance(&wanted, &name.to_ascii_lowercase(), MOST_LETTERS);
         near.extend(distance.map(|distance| (distance, name)));

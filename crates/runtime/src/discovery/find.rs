@@ -1,17 +1,15 @@
 //! `search_mcp_tools`: a query in words -> tools, with reasons and hints.
 
-use climax_core::pieces::{json, quoted};
 use climax_discovery::rank::Mode;
 use climax_discovery::tool_type::ToolType;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::cache::Prepared;
 use super::categories::{self, breakdown};
 use super::hints::{Asked, navigation_hints, query_suggestions};
-use super::json::Json;
 use super::request::Request;
-use super::result::{Parts, push_fit, push_tool};
-use super::{Answered, refuse};
+use super::result::{Fit, Parts, ToolFields};
+use super::{Answered, Response, refuse};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::{Confidence, Found, find};
@@ -19,11 +17,43 @@ use crate::search::ranked::{Confidence, Found, find};
 /// The tool's name.
 pub(super) const NAME: &str = "search_mcp_tools";
 
-/// The answer but for its end.
-pub(super) fn prepare(
+/// A response without its end.
+#[derive(Serialize)]
+pub(super) struct Body {
+    query: String,
+    results: Vec<SearchResult>,
+    total_results: usize,
+    search_mode: &'static str,
+    search_strategy: &'static str,
+    #[serde(serialize_with = "counts")]
+    confidence_distribution: Vec<(&'static str, usize)>,
+    #[serde(serialize_with = "counts")]
+    category_breakdown: Vec<(&'static str, usize)>,
+    query_suggestions: Vec<String>,
+    navigation_hints: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SearchResult {
+    #[serde(flatten)]
+    tool: ToolFields,
+    #[serde(flatten)]
+    fit: Fit,
+}
+
+/// Serialises how many there are of each, in their order.
+fn counts<S: Serializer>(
+    counts: &[(&'static str, usize)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().copied())
+}
+
+/// Searches.
+pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<Prepared, Answered> {
+) -> Result<Response<Body>, Answered> {
     let given = given(&arguments);
     let mut request = Request::new(arguments);
     let query = request.query("query", "Query");
@@ -42,12 +72,9 @@ pub(super) fn prepare(
         .find(|it| Some(it.name()) == mode.as_deref());
     let mode = mode.unwrap_or(Mode::Hybrid);
     let offered = offered_in(selection, category.as_deref());
-    let records = selection.discovery().records();
+    let notes = &selection.discovery().notes;
     let found = find(selection, &query, mode, max_results, |tool| {
-        let is_type = |wanted: &String| {
-            let record = records.record(tool);
-            record.is_some_and(|record| record.tool_type.name() == wanted)
-        };
+        let is_type = |wanted: &String| notes.of(tool).tool_type.name() == wanted;
         offered.contains(tool) && tool_type.as_ref().is_none_or(is_type)
     });
     let asked = Asked {
@@ -56,29 +83,21 @@ pub(super) fn prepare(
         max_results,
         given: &given,
     };
-    let mut json = Json::default();
-    json.open('{');
-    json.field("query", &query);
-    json.key("results");
-    push_results(&mut json, selection, &found, include_examples);
-    json.raw_field("total_results", &found.best.len().to_string());
-    json.key("search_mode");
-    json.plain(mode.name());
-    json.field("search_strategy", strategy(mode));
-    push_confidence(&mut json, &found);
-    let categories = breakdown(selection, found.best.iter().map(|it| it.tool));
-    json.key("category_breakdown");
-    json.open('{');
-    for (category, count) in &categories {
-        json.raw(&format!("{}:{count}", quoted(&self::json(category))));
-    }
-    json.close('}');
-    let suggestions = query_suggestions(selection, &asked, &found);
-    json.texts("query_suggestions", suggestions.iter().map(String::as_str));
-    let hints = navigation_hints(selection, &asked, &found, &categories);
-    json.texts("navigation_hints", hints.iter().map(String::as_str));
-    Ok(Prepared {
-        json: json.0,
+    let categories = breakdown(selection, found.best.iter().map(|it| &it.tool));
+    let results = results(selection, &found, include_examples);
+    let body = Body {
+        total_results: results.len(),
+        results,
+        search_mode: mode.name(),
+        search_strategy: strategy(mode),
+        confidence_distribution: confidence_distribution(&found),
+        query_suggestions: query_suggestions(selection, &asked, &found),
+        navigation_hints: navigation_hints(selection, &asked, &found, &categories),
+        category_breakdown: categories,
+        query: query.clone(),
+    };
+    Ok(Response {
+        body,
         about: query,
         results: found.best.len(),
     })
@@ -103,36 +122,25 @@ fn given(arguments: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-fn push_results(json: &mut Json, selection: &Selection, found: &Found, include_examples: bool) {
-    let records = selection.discovery().records();
+fn results(selection: &Selection, found: &Found, include_examples: bool) -> Vec<SearchResult> {
     let parts = Parts {
         schema: true,
         examples: usize::from(include_examples),
     };
-    json.open('[');
-    for it in &found.best {
-        let Some(record) = records.record(it.number) else {
-            continue;
-        };
-        json.open('{');
-        push_tool(json, selection, (it.number, it.tool), &record, parts);
-        push_fit(json, selection, found, it, &record);
-        json.close('}');
-    }
-    json.close(']');
+    let results = found.best.iter().map(|it| SearchResult {
+        tool: ToolFields::new(selection, it.number, &it.tool, parts),
+        fit: Fit::new(selection, found, it),
+    });
+    results.collect()
 }
 
-fn push_confidence(json: &mut Json, found: &Found) {
-    json.key("confidence_distribution");
-    json.open('{');
-    for level in Confidence::ALL {
+fn confidence_distribution(found: &Found) -> Vec<(&'static str, usize)> {
+    let count = |level: Confidence| {
         let results = found.best.iter();
-        let count = results
-            .filter(|it| Confidence::of(it.score) == level)
-            .count();
-        json.raw_field(level.name(), &count.to_string());
-    }
-    json.close('}');
+        let of_level = results.filter(|it| Confidence::of(it.score) == level);
+        (level.name(), of_level.count())
+    };
+    Confidence::ALL.map(count).into()
 }
 
 /// What a mode does, so that nobody takes it for more.
@@ -156,8 +164,6 @@ impl Request {
         if !self.has("category") {
             return None;
         }
-        let valid = categories::valid(selection);
-        let valid: Vec<&str> = valid.iter().map(String::as_str).collect();
-        self.choice("category", &valid)
+        self.choice("category", &categories::valid(selection))
     }
 }

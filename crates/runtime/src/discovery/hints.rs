@@ -1,13 +1,13 @@
 //! Tells what to do next, by rules, from the results at hand.
 
-use climax_core::pieces::unquoted;
+use climax_catalog::tables::Tool;
+use climax_core::risk::Risk;
 use climax_discovery::rank::Way;
 use serde_json::{Map, Value, json};
 
 use super::request::RESULTS;
-use super::result::spelled;
+use super::result::{example_calls, spelled};
 use crate::catalog::selection::Selection;
-use crate::catalog::{Risk, Tool};
 use crate::search::ranked::{Confidence, Found, Match};
 
 /// What was asked for, as far as hints are about it.
@@ -42,7 +42,7 @@ pub(super) fn query_suggestions(
     found: &Found,
 ) -> Vec<String> {
     let mut suggestions = Vec::new();
-    let ranking = selection.discovery().ranking(selection.catalog.tools.len());
+    let ranking = selection.discovery().index.ranking(selection.tools().len());
     let mut meant: Vec<&str> = Vec::new();
     let mut corrected = asked.query.to_owned();
     for it in found.ranked.asked.iter().filter(|it| it.way == Way::Meant) {
@@ -53,7 +53,7 @@ pub(super) fn query_suggestions(
         };
         let term = ranking.term(it.row);
         if !meant.contains(&it.word.as_str())
-            && let Some(word) = spelled(selection, tool.tool, &it.word, term)
+            && let Some(word) = spelled(selection, &tool.tool, &it.word, term)
         {
             meant.push(&it.word);
             corrected = replaced(&corrected, &it.word, &word);
@@ -88,19 +88,19 @@ fn replaced(text: &str, word: &str, other: &str) -> String {
 }
 
 /// The tag of the best result that most others have, but not all, and that is not in the query.
-fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<String> {
+fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<&'static str> {
     let query = query.to_lowercase();
     let best = found.best.first()?;
-    let all: Vec<Vec<String>> = found
+    let all: Vec<Vec<&str>> = found
         .best
         .iter()
-        .map(|it| tags(selection, it.tool))
+        .map(|it| tags(selection, &it.tool))
         .collect();
-    let counted = tags(selection, best.tool).into_iter().map(|tag| {
+    let counted = tags(selection, &best.tool).into_iter().map(|tag| {
         let count = all.iter().filter(|tags| tags.contains(&tag)).count();
         (tag, count)
     });
-    let counted: Vec<(String, usize)> = counted
+    let counted: Vec<(&str, usize)> = counted
         .filter(|(tag, count)| {
             *count >= 2 && *count < all.len() && !query.contains(&tag.to_lowercase())
         })
@@ -113,10 +113,8 @@ fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<Str
         .map(|(tag, _)| tag)
 }
 
-fn tags(selection: &Selection, tool: &Tool) -> Vec<String> {
-    let cli = selection.catalog.clis.get(tool.cli as usize);
-    let tags = cli.map_or("", |cli| selection.text(cli.tags));
-    serde_json::from_str(&unquoted(tags)).unwrap_or_default()
+fn tags(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+    selection.tables.list(selection.cli_of(tool).tags).collect()
 }
 
 /// What to call next: the best tool, more about it, and a search that is narrower or wider.
@@ -124,7 +122,7 @@ pub(super) fn navigation_hints(
     selection: &Selection,
     asked: &Asked<'_>,
     found: &Found,
-    categories: &[(String, usize)],
+    categories: &[(&str, usize)],
 ) -> Vec<String> {
     let Some(best) = found.best.first() else {
         return nothing_found(selection, asked);
@@ -137,7 +135,7 @@ pub(super) fn navigation_hints(
         && *count >= 2
         && categories.len() >= 2
     {
-        let narrower = asked.with(&[("category", category.as_str().into())]);
+        let narrower = asked.with(&[("category", (*category).into())]);
         hints.push(format!(
             "{count} of {shown} are in category '{category}': search_mcp_tools {narrower}"
         ));
@@ -157,9 +155,7 @@ pub(super) fn navigation_hints(
 fn about_the_best(selection: &Selection, best: &Match) -> Vec<String> {
     let name = selection.text(best.tool.name);
     let details = json!({"tool_id": name});
-    let record = selection.discovery().records().record(best.number);
-    let args = record.and_then(|record| record.examples().next());
-    let args = args.and_then(|args| serde_json::from_str::<Value>(&unquoted(args)).ok());
+    let args = example_calls(selection, best.number, &best.tool).next();
     let call = args.map(|args| json!({"tool_name": name, "args": args}));
     let is_likely = Confidence::of(best.score) != Confidence::Low;
     let (call, details) = match (best.tool.risk, call) {

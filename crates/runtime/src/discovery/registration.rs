@@ -128,7 +128,7 @@ fn tool(
     ToolDescription {
         name,
         title: Some(title),
-        description: description.into(),
+        description,
         input_schema: object(input_schema),
         hints: Some(Hints::LOOKUP),
         is_always_shown: false,

@@ -1,20 +1,20 @@
-//! One tool in an answer, put together from what was baked.
+//! One tool in a response of the suite.
 
 use std::fmt::Write as _;
 
-use climax_core::pieces::{description_in_head, unquoted};
+use climax_catalog::tables::Tool;
+use climax_core::risk::Risk;
 use climax_discovery::index::Field;
+use climax_discovery::notes::Note;
 use climax_discovery::rank::{Asked, Way};
-use climax_discovery::tables::Record;
 use climax_discovery::tokens::{Tokeniser, words};
 use memchr::memmem;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::json::Json;
 use crate::call::shown;
 use crate::catalog::selection::Selection;
-use crate::catalog::{Risk, Tool};
-use crate::search::ranked::{Confidence, Found, Match};
+use crate::search::ranked::{Confidence, Found, Match, thousandths};
 use crate::service::CALL;
 
 /// More reasons than this tell nothing new.
@@ -28,108 +28,145 @@ pub(super) struct Parts {
     pub(super) examples: usize,
 }
 
-/// The fields of a tool that do not depend on a query, without the brackets around them.
-pub(super) fn push_tool(
-    json: &mut Json,
-    selection: &Selection,
-    (number, tool): (u32, &Tool),
-    record: &Record<'_>,
-    parts: Parts,
-) {
-    let name = selection.text(tool.name);
-    json.raw_field("tool_id", selection.text(tool.head));
-    json.key("name");
-    json.plain(name);
-    if let Some(cli) = selection.catalog.clis.get(tool.cli as usize) {
-        let middle = selection.text(cli.entry_middle);
-        // It begins with a comma, and ends with the key of the schema.
-        let (fields, _) = middle.rsplit_once(',').unwrap_or_default();
-        json.0 += fields;
-    }
-    json.key("tool_type");
-    json.plain(record.tool_type.name());
-    json.key("complexity");
-    json.plain(record.complexity.name());
-    json.key("when_to_use");
-    json.plain(&when_to_use(selection, tool, record));
-    json.key("parameters");
-    json.open('[');
-    for parameter in record.parameters() {
-        json.open('{');
-        json.key("name");
-        json.plain(parameter.name);
-        json.key("type");
-        json.plain(parameter.kind.name());
-        json.raw_field(
-            "required",
-            if parameter.required { "true" } else { "false" },
-        );
-        json.close('}');
-    }
-    json.close(']');
-    if parts.schema {
-        json.raw_field("input_schema", selection.text(tool.schema));
-    }
-    if parts.examples > 0 {
-        json.key("examples");
-        push_examples(json, selection, (number, tool), record, parts.examples);
-    }
+/// The fields of a tool that do not depend on a query.
+#[derive(Serialize)]
+pub(super) struct ToolFields {
+    tool_id: &'static str,
+    description: &'static str,
+    name: &'static str,
+    cli_name: &'static str,
+    category: Option<&'static str>,
+    tags: Vec<&'static str>,
+    tool_type: &'static str,
+    complexity: &'static str,
+    when_to_use: String,
+    parameters: Vec<Parameter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_schema: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    examples: Option<Vec<Example>>,
 }
 
-/// Calls of a tool: the request, and the command line that it becomes.
-pub(super) fn push_examples(
-    json: &mut Json,
-    selection: &Selection,
-    (number, tool): (u32, &Tool),
-    record: &Record<'_>,
-    most: usize,
-) {
-    json.open('[');
-    for args in record.examples().take(most) {
-        let Ok(Value::Object(arguments)) = serde_json::from_str(&unquoted(args)) else {
-            continue;
-        };
-        let Some(shown) = shown(selection, number, tool, &arguments) else {
-            continue;
-        };
-        json.open('{');
-        json.key("tool");
-        json.plain(CALL);
-        json.key("arguments");
-        push_call(json, selection, tool, args);
-        json.field("command_line", &shown.command_line);
-        if let Some(stdin) = &shown.stdin {
-            json.field("stdin", stdin);
-        }
-        if let Some(directory) = &shown.directory {
-            json.field("directory", directory);
-        }
-        json.close('}');
-    }
-    json.close(']');
+#[derive(Serialize)]
+struct Parameter {
+    name: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    required: bool,
+}
+
+/// A call of a tool: the request, and the command line that it becomes.
+#[derive(Serialize)]
+pub(super) struct Example {
+    tool: &'static str,
+    arguments: CallArguments,
+    command_line: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdin: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<String>,
 }
 
 /// The arguments of a `climax_call`.
-pub(super) fn push_call(json: &mut Json, selection: &Selection, tool: &Tool, args: &str) {
-    json.open('{');
-    json.key("tool_name");
-    json.plain(selection.text(tool.name));
-    json.raw_field("args", args);
-    json.close('}');
+#[derive(Serialize)]
+struct CallArguments {
+    tool_name: &'static str,
+    args: Map<String, Value>,
+}
+
+/// How well a tool fits a query.
+#[derive(Serialize)]
+pub(super) struct Fit {
+    score: f64,
+    confidence_level: &'static str,
+    match_reasons: Vec<String>,
+}
+
+impl ToolFields {
+    pub(super) fn new(selection: &Selection, number: u32, tool: &Tool, parts: Parts) -> Self {
+        let note = selection.discovery().notes.of(number);
+        let cli = selection.cli_of(tool);
+        let name = selection.text(tool.name);
+        let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+        let parameters = arguments.iter().map(|argument| Parameter {
+            name: selection.text(argument.name),
+            kind: argument.kind.name(),
+            required: argument.required,
+        });
+        let parameters: Vec<Parameter> = parameters.collect();
+        let has_examples = parts.examples > 0;
+        Self {
+            tool_id: name,
+            description: selection.text(tool.description),
+            name,
+            cli_name: selection.text(cli.name),
+            category: cli.category.map(|category| selection.text(category)),
+            tags: selection.tables.list(cli.tags).collect(),
+            tool_type: note.tool_type.name(),
+            complexity: note.complexity.name(),
+            when_to_use: when_to_use(selection, tool, &note, &parameters),
+            parameters,
+            input_schema: parts.schema.then(|| selection.schema(tool)),
+            examples: has_examples.then(|| examples(selection, number, tool, parts.examples)),
+        }
+    }
+}
+
+/// Calls that a tool takes.
+pub(super) fn examples(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+    most: usize,
+) -> Vec<Example> {
+    let calls = example_calls(selection, number, tool).take(most);
+    let examples = calls.filter_map(|args| {
+        let shown = shown(selection, number, tool, &args)?;
+        Some(Example {
+            tool: CALL,
+            arguments: CallArguments {
+                tool_name: selection.text(tool.name),
+                args,
+            },
+            command_line: shown.command_line,
+            stdin: shown.stdin,
+            directory: shown.directory,
+        })
+    });
+    examples.collect()
+}
+
+/// The arguments of calls that a tool takes.
+pub(super) fn example_calls(
+    selection: &Selection,
+    number: u32,
+    tool: &Tool,
+) -> impl Iterator<Item = Map<String, Value>> {
+    let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+    let notes = &selection.discovery().notes;
+    notes
+        .examples(notes.of(number).examples)
+        .map(move |values| {
+            let named = values.map(|(argument, value)| {
+                let name = selection.text(arguments.get(argument).name);
+                (name.to_owned(), value.json())
+            });
+            named.collect()
+        })
 }
 
 /// What the tool does, in the config's own words, what it needs, and what it may do.
-fn when_to_use(selection: &Selection, tool: &Tool, record: &Record<'_>) -> String {
-    let head = selection.text(tool.head);
-    let start = description_in_head(selection.text(tool.name));
-    let mut text = head
-        .get(start..start + record.sentence)
-        .unwrap_or_default()
-        .to_owned();
+fn when_to_use(
+    selection: &Selection,
+    tool: &Tool,
+    note: &Note,
+    parameters: &[Parameter],
+) -> String {
+    let mut text = selection.text(tool.description)[..note.sentence as usize].to_owned();
     if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
-    let required = record.parameters().filter(|parameter| parameter.required);
+    let required = parameters.iter().filter(|parameter| parameter.required);
     let required: Vec<String> = required.map(|it| format!("'{}'", it.name)).collect();
     if !required.is_empty() {
         let _ = write!(text, " Needs {}.", required.join(", "));
@@ -140,32 +177,22 @@ fn when_to_use(selection: &Selection, tool: &Tool, record: &Record<'_>) -> Strin
         Some(Risk::Read) => " Only looks.",
         None => "",
     };
-    text.trim_start().to_owned()
+    text
 }
 
-/// How well a tool fits, and why.
-pub(super) fn push_fit(
-    json: &mut Json,
-    selection: &Selection,
-    found: &Found,
-    it: &Match,
-    record: &Record<'_>,
-) {
-    json.raw_field("score", &format!("{:.3}", it.score));
-    json.key("confidence_level");
-    json.plain(Confidence::of(it.score).name());
-    let reasons = reasons(selection, found, it, record);
-    json.texts("match_reasons", reasons.iter().map(String::as_str));
+impl Fit {
+    pub(super) fn new(selection: &Selection, found: &Found, it: &Match) -> Self {
+        Self {
+            score: thousandths(it.score),
+            confidence_level: Confidence::of(it.score).name(),
+            match_reasons: reasons(selection, found, it),
+        }
+    }
 }
 
 /// What of the query the tool has, and where.
-pub(super) fn reasons(
-    selection: &Selection,
-    found: &Found,
-    it: &Match,
-    record: &Record<'_>,
-) -> Vec<String> {
-    let ranking = selection.discovery().ranking(selection.catalog.tools.len());
+pub(super) fn reasons(selection: &Selection, found: &Found, it: &Match) -> Vec<String> {
+    let ranking = selection.discovery().index.ranking(selection.tools().len());
     let mut reasons = Vec::new();
     if it.is_named {
         reasons.push("the query is its name".to_owned());
@@ -176,8 +203,8 @@ pub(super) fn reasons(
         }
         let marks = ranking.marks(asked.row, it.number);
         let term = ranking.term(asked.row);
-        if let Some(place) = place(marks, term, record) {
-            let told = told(selection, it.tool, asked, term);
+        if let Some(place) = place(selection, &it.tool, marks, term) {
+            let told = told(selection, &it.tool, asked, term);
             // An argument may be named by the very word.
             reasons.push(match place.strip_suffix(" has") {
                 Some(argument) if argument.ends_with(&told) => argument.to_owned(),
@@ -189,7 +216,7 @@ pub(super) fn reasons(
 }
 
 /// Where a term is, the place that says most.
-fn place(marks: u8, term: &str, record: &Record<'_>) -> Option<String> {
+fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<String> {
     const PLACES: [(Field, &str); 7] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
@@ -208,8 +235,10 @@ fn place(marks: u8, term: &str, record: &Record<'_>) -> Option<String> {
             words(name, |word| has_term |= is_form(word, term));
             has_term
         };
-        if let Some(parameter) = record.parameters().find(|it| has_term(it.name)) {
-            return Some(format!("argument '{}' has", parameter.name));
+        let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+        let mut names = arguments.iter().map(|it| selection.text(it.name));
+        if let Some(name) = names.find(|name| has_term(name)) {
+            return Some(format!("argument '{name}' has"));
         }
     }
     let place = PLACES.iter().find(|(field, _)| field.is_in(marks));
@@ -221,7 +250,7 @@ fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String
     let word = &asked.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let texts = [
-        tool.haystack.of(selection.catalog.haystack),
+        tool.haystack.of(&selection.tables.haystack),
         selection.text(tool.schema),
     ];
     if asked.way == Way::Known && texts.into_iter().any(has_word) {
@@ -242,11 +271,11 @@ pub(super) fn spelled(
     word: &str,
     term: &str,
 ) -> Option<String> {
-    let cli = selection.catalog.clis.get(tool.cli as usize);
+    let cli = selection.cli_of(tool);
     let texts = [
-        tool.haystack.of(selection.catalog.haystack),
+        tool.haystack.of(&selection.tables.haystack),
         selection.text(tool.schema),
-        cli.map_or("", |cli| selection.text(cli.description)),
+        selection.text(cli.description),
     ];
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;

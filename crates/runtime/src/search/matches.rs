@@ -1,17 +1,18 @@
 //! Query -> tools.
 
-use climax_core::index::{IN_NAME, IS_NAME, RANGE, SHIFT};
+use climax_catalog::Tables;
+use climax_catalog::index::{IN_NAME, IS_NAME, RANGE, SHIFT, Words};
+use climax_catalog::tables::{Cli, Tool};
 use climax_core::words::fold;
 use memchr::memmem::Finder;
 
 use super::Query;
 use super::set::Set;
 use crate::catalog::selection::Selection;
-use crate::catalog::{Catalog, Cli, Tool, Words};
 
 /// What was found: the best, and how many in all.
 pub(super) struct Hits {
-    pub(super) best: Vec<&'static Tool>,
+    pub(super) best: Vec<Tool>,
     pub(super) total: usize,
 }
 
@@ -29,8 +30,8 @@ struct Matches {
 }
 
 impl Matches {
-    fn none(catalog: &Catalog) -> Self {
-        let empty = Set::empty(catalog.tools.len());
+    fn none(tables: &Tables) -> Self {
+        let empty = Set::empty(tables.tools.rows().len());
         Self {
             exact_name: empty.clone(),
             word_of_name: empty.clone(),
@@ -49,7 +50,7 @@ impl Matches {
     }
 
     /// The best of them, in catalog order where they are as good.
-    fn into_hits(self, catalog: &Catalog, limit: usize) -> Hits {
+    fn into_hits(self, tables: &Tables, limit: usize) -> Hits {
         let total = self.all.len();
         let mut left = self.all.clone();
         let mut best = Vec::new();
@@ -59,7 +60,7 @@ impl Matches {
                     return Hits { best, total };
                 }
                 if left.remove(tool) {
-                    best.extend(catalog.tools.get(tool as usize));
+                    best.push(tables.tools.rows().get(tool));
                 }
             }
         }
@@ -70,20 +71,20 @@ impl Matches {
 /// The tools whose text contains the needle.
 pub(super) fn substring_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
     let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
-    let catalog = selection.catalog;
-    matches(catalog, &offered, needle).into_hits(catalog, query.limit)
+    let tables = selection.tables;
+    matches(tables, &offered, needle).into_hits(tables, query.limit)
 }
 
-fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
-    let mut matches = Matches::none(catalog);
+fn matches(tables: &Tables, offered: &Set, needle: &str) -> Matches {
+    let mut matches = Matches::none(tables);
     if needle.is_empty() {
         matches.all = offered.clone();
         return matches;
     }
     if needle.chars().all(char::is_alphanumeric) {
-        look_up(&catalog.words, needle, &mut matches);
+        look_up(&tables.words, needle, &mut matches);
     } else {
-        scan(catalog, needle, &mut matches);
+        scan(tables, needle, &mut matches);
     }
     matches.all.intersect_with(offered);
     matches
@@ -91,15 +92,14 @@ fn matches(catalog: &Catalog, offered: &Set, needle: &str) -> Matches {
 
 /// The tools of CLIs that are offered and pass the filters.
 pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option<&str>) -> Set {
-    let mut offered = Set::empty(selection.catalog.tools.len());
+    let mut offered = Set::empty(selection.tools().len());
     let filter = |wanted: Option<&str>| wanted.map(fold).filter(|it| !it.is_empty());
     let (category, name) = (filter(category), filter(cli));
     if selection.is_all() && category.is_none() && name.is_none() {
-        let all = u32::try_from(selection.catalog.tools.len()).unwrap_or(u32::MAX);
-        offered.insert(0..all);
+        offered.insert(0..selection.tables.tools.len());
         return offered;
     }
-    let passes = |cli: &&Cli| {
+    let passes = |cli: &Cli| {
         let equals = |wanted: &Option<String>, key| {
             wanted
                 .as_deref()
@@ -108,7 +108,7 @@ pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option
         equals(&category, cli.category_key) && equals(&name, cli.name_key)
     };
     for cli in selection.clis().filter(passes) {
-        offered.insert(cli.first_tool..cli.first_tool + cli.tool_count);
+        offered.insert(cli.tools.numbers());
     }
     offered
 }
@@ -161,34 +161,36 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
 }
 
 /// Finds a needle that may go across words.
-fn scan(catalog: &Catalog, needle: &str, matches: &mut Matches) {
-    let haystack = catalog.haystack;
+fn scan(tables: &Tables, needle: &str, matches: &mut Matches) {
+    let haystack = &*tables.haystack;
     let finder = Finder::new(needle);
+    let tools = tables.tools.rows();
     let start = |tool: &Tool| tool.haystack.0 as usize;
     let end = |tool: &Tool| start(tool) + tool.haystack.1 as usize;
     let mut number = 0;
-    while let Some(tool) = catalog.tools.get(number)
-        && let Some(rest) = haystack.as_bytes().get(start(tool)..)
-        && let Some(offset) = finder.find(rest)
-    {
-        let at = start(tool) + offset;
-        number += catalog.tools[number..].partition_point(|tool| end(tool) < at + needle.len());
-        let Some(tool) = catalog.tools.get(number) else {
+    while number < tables.tools.len() {
+        let from = start(&tools.get(number));
+        let Some(offset) = finder.find(&haystack.as_bytes()[from..]) else {
             return;
         };
+        let at = from + offset;
+        number = tools.partition_point(|tool| end(tool) < at + needle.len());
+        if number == tables.tools.len() {
+            return;
+        }
+        let tool = tools.get(number);
         // A needle with a line break can match across two lines.
-        if start(tool) > at {
+        if start(&tool) > at {
             continue;
         }
-        let index = u32::try_from(number).unwrap_or(u32::MAX);
-        number += 1;
-        matches.all.insert(index..index + 1);
+        matches.all.insert(number..number + 1);
         // A tool's name is ASCII, so folding keeps its length.
-        let name = tool.haystack.of(haystack).get(..tool.name.1 as usize);
-        if name == Some(needle) {
-            matches.exact_name.insert(index..index + 1);
-        } else if name.is_some_and(|name| name.contains(needle)) {
-            matches.part_of_name.insert(index..index + 1);
+        let name = &tool.haystack.of(haystack)[..tool.name.1 as usize];
+        if name == needle {
+            matches.exact_name.insert(number..number + 1);
+        } else if name.contains(needle) {
+            matches.part_of_name.insert(number..number + 1);
         }
+        number += 1;
     }
 }

@@ -1,9 +1,9 @@
 //! Query in words -> the tools that fit it best, and how sure that is.
 
+use climax_catalog::tables::Tool;
 use climax_discovery::rank::{Hit, Mode, Ranked};
 use climax_discovery::tokens::key;
 
-use crate::catalog::Tool;
 use crate::catalog::selection::Selection;
 
 /// What was found.
@@ -19,7 +19,7 @@ pub(crate) struct Found {
 /// A tool that fits.
 pub(crate) struct Match {
     pub(crate) number: u32,
-    pub(crate) tool: &'static Tool,
+    pub(crate) tool: Tool,
     /// How sure it is that this is what was looked for, from 0 to 1.
     pub(crate) score: f64,
     /// Whether the query is its name.
@@ -64,8 +64,8 @@ pub(crate) fn find(
     offered: impl Fn(u32) -> bool,
 ) -> Found {
     let query = beginning(query);
-    let tools = selection.catalog.tools;
-    let ranking = selection.discovery().ranking(tools.len());
+    let tools = selection.tools();
+    let ranking = selection.discovery().index.ranking(tools.len());
     // How far the first is before the second says how sure it is.
     let ranked = ranking.rank(query, mode, limit.max(2), &offered);
     let named = named(selection, query, &ranked, &offered);
@@ -76,13 +76,13 @@ pub(crate) fn find(
             tool: *number,
             points: 0.0,
         };
-        best.extend(found(tools, &hit, 1.0, true));
+        best.push(found(selection, &hit, 1.0, true));
         // A name may have no word that is looked up.
         let is_counted = ranked.named.contains(number);
         total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
     }
     let others = ranked.best.iter().filter(|hit| !named.contains(&hit.tool));
-    best.extend(others.filter_map(|hit| found(tools, hit, thousandths(ranked.score(hit)), false)));
+    best.extend(others.map(|hit| found(selection, hit, thousandths(ranked.score(hit)), false)));
     best.truncate(limit);
     Found {
         best,
@@ -92,7 +92,7 @@ pub(crate) fn find(
 }
 
 /// As it is shown, so that levels are those of what is shown.
-fn thousandths(score: f64) -> f64 {
+pub(crate) fn thousandths(score: f64) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
@@ -102,13 +102,13 @@ fn beginning(query: &str) -> &str {
     &query[..query.floor_char_boundary(LONGEST)]
 }
 
-fn found(tools: &'static [Tool], hit: &Hit, score: f64, is_named: bool) -> Option<Match> {
-    Some(Match {
+fn found(selection: &Selection, hit: &Hit, score: f64, is_named: bool) -> Match {
+    Match {
         number: hit.tool,
-        tool: tools.get(hit.tool as usize)?,
+        tool: selection.tools().get(hit.tool),
         score,
         is_named,
-    })
+    }
 }
 
 /// `camelCase` as words.
@@ -137,8 +137,7 @@ fn named(
     let found = spellings.iter().filter_map(|name| selection.find(name));
     let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
     let is_wanted = |number: &&u32| {
-        let tool = selection.catalog.tools.get(**number as usize);
-        let name = tool.map_or("", |tool| selection.text(tool.name));
+        let name = selection.text(selection.tools().get(**number).name);
         // Names are ASCII, so a key is not longer.
         name.len() >= wanted.len() && key(name) == wanted
     };

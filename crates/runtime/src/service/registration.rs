@@ -1,12 +1,10 @@
 //! The tools that a client sees in the list of tools.
 
-use std::borrow::Cow;
-
+use climax_core::risk::Risk;
 use serde_json::{Map, Value, json};
 
 use super::Mode;
 use super::request::{CALL, SEARCH};
-use crate::catalog::Risk;
 use crate::catalog::selection::Selection;
 use crate::discovery;
 
@@ -14,7 +12,7 @@ use crate::discovery;
 pub(crate) struct ToolDescription {
     pub(crate) name: &'static str,
     pub(crate) title: Option<&'static str>,
-    pub(crate) description: Cow<'static, str>,
+    pub(crate) description: &'static str,
     /// A JSON Schema.
     pub(crate) input_schema: Map<String, Value>,
     /// What a client may assume about it, if anything is known.
@@ -78,8 +76,7 @@ fn meta_tools() -> Vec<ToolDescription> {
             name: SEARCH,
             title: Some("Search CLI tools"),
             description: "Search for available CLI tools by keyword, category, or CLI name. \
-                          Call with no filters to get a summary of all available CLIs."
-                .into(),
+                          Call with no filters to get a summary of all available CLIs.",
             input_schema: object(json!({
                 "type": "object",
                 "properties": {
@@ -108,10 +105,8 @@ fn meta_tools() -> Vec<ToolDescription> {
         ToolDescription {
             name: CALL,
             title: Some("Call a CLI tool"),
-            description:
-                "Execute a CLI tool by name. Use climax_search first to discover available \
-                          tools and their argument schemas."
-                    .into(),
+            description: "Execute a CLI tool by name. Use climax_search first to discover available \
+                          tools and their argument schemas.",
             input_schema: object(json!({
                 "type": "object",
                 "properties": {
@@ -133,16 +128,14 @@ fn meta_tools() -> Vec<ToolDescription> {
 }
 
 fn classic_tools(selection: &Selection) -> Vec<ToolDescription> {
-    let tools = selection.clis().flat_map(|cli| selection.tools_of(cli));
+    let clis = selection.clis();
+    let tools = clis.flat_map(|cli| selection.tools_of(&cli).iter());
     tools
         .map(|tool| ToolDescription {
             name: selection.text(tool.name),
             title: None,
-            description: climax_core::pieces::description(selection.text(tool.head)).into(),
-            input_schema: serde_json::from_str(&climax_core::pieces::unquoted(
-                selection.text(tool.schema),
-            ))
-            .expect("a schema"),
+            description: selection.text(tool.description),
+            input_schema: selection.schema(&tool),
             hints: tool.risk.map(Hints::of_risk),
             is_always_shown: false,
         })

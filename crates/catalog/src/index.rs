@@ -3,9 +3,12 @@
 //! Where a word is, is told by a number for each tool that has it: the tool's own times eight, plus
 //! the marks below.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::words::words;
+use climax_core::words::words;
+
+use crate::rows::count;
 
 /// The word is in the tool's name.
 pub const IN_NAME: u32 = 1;
@@ -16,16 +19,17 @@ pub const RANGE: u32 = 4;
 /// How far the tool's number is shifted to make room for the marks.
 pub const SHIFT: u32 = 3;
 
-/// The index. Numbers in it are of four bytes, the lowest first.
-#[derive(Default)]
-pub struct Index {
-    /// Each word once, sorted, one a line.
-    pub text: String,
-    /// Two numbers for each word, and for the end: where it begins in the text, and where its
-    /// places begin.
-    pub rows: Vec<u8>,
-    /// Where each word is.
-    pub places: Vec<u8>,
+crate::tables! {
+    /// The words of all tools, and in which tools each is. Numbers are little-endian, of four bytes.
+    Words {
+        /// Each word once, sorted, one a line.
+        text: Cow<'static, str>,
+        /// Two numbers for each word, and for the end: where it begins in the text, and where its
+        /// places begin.
+        rows: Cow<'static, [u8]>,
+        /// Where each word is.
+        places: Cow<'static, [u8]>,
+    }
 }
 
 /// Tools in a row that have a word, and the marks that it has there.
@@ -42,7 +46,7 @@ struct Place {
 /// # Panics
 /// The lines have 4 GiB.
 #[must_use]
-pub fn index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> Index {
+pub fn index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> Words {
     let mut places_of: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
     for (number, (line, name_length)) in (0..).zip(lines) {
         // A tool's name is ASCII, so folding keeps its length.
@@ -56,11 +60,10 @@ pub fn index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> Index {
             add(places_of.entry(word).or_default(), number, marks);
         }
     }
-    let mut index = Index::default();
+    let mut index = Words::default();
     for (word, places) in places_of {
         index.end_row();
-        index.text += word;
-        index.text.push('\n');
+        index.text.to_mut().extend([word, "\n"]);
         for place in places {
             index.push(place);
         }
@@ -80,23 +83,23 @@ fn add(places: &mut Vec<Place>, tool: u32, marks: u32) {
     }
 }
 
-impl Index {
+impl Words {
     fn push(&mut self, place: Place) {
         let Place { first, end, marks } = place;
         let is_one = end == first + 1;
         let range = if is_one { 0 } else { RANGE };
-        self.places
-            .extend((first << SHIFT | range | marks).to_le_bytes());
+        let places = self.places.to_mut();
+        places.extend((first << SHIFT | range | marks).to_le_bytes());
         if !is_one {
-            self.places.extend(end.to_le_bytes());
+            places.extend(end.to_le_bytes());
         }
     }
 
     /// Where the next row begins, and the one before ends.
     fn end_row(&mut self) {
         for position in [self.text.len(), self.places.len() / size_of::<u32>()] {
-            let position = u32::try_from(position).expect("less than 4 GiB of words");
-            self.rows.extend(position.to_le_bytes());
+            let position = count(position);
+            self.rows.to_mut().extend(position.to_le_bytes());
         }
     }
 }
