@@ -1,4 +1,4 @@
-//! Text -> standard output, for programs that print.
+//! What both programs print, and how.
 
 use std::io::{self, Write};
 
@@ -15,4 +15,11 @@ pub fn print(text: &str) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// `1 tool`, `2 tools`.
+#[must_use]
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }

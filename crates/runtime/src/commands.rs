@@ -1,7 +1,7 @@
 //! The command line of the server: one file for each subcommand.
 
 pub(crate) mod configuration;
-pub(crate) mod list;
+mod list;
 mod run;
 mod search;
 
@@ -9,9 +9,10 @@ use std::fmt;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use climax_core::output::counted;
 
 use crate::catalog::Catalog;
-use list::{ListArguments, counted};
+use list::ListArguments;
 use run::RunArguments;
 use search::SearchArguments;
 

@@ -11,26 +11,25 @@ mod registration;
 mod request;
 mod result;
 
-use std::fmt::Write as _;
 use std::time::Instant;
 
 use chrono::Utc;
-use climax_discovery::rank::Mode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::catalog::selection::Selection;
-use crate::commands::list::columns;
-use crate::search::ranked;
 pub(crate) use cache::Cache;
 use cache::Prepared;
 pub(crate) use registration::registration;
-use request::{RESULTS, Request, shortened};
+pub(crate) use request::RESULTS;
+use request::{Request, shortened};
 
 const CATEGORIES: &str = "list_tool_categories";
 
 /// The version of the form of answers.
 const VERSION: &str = "1.0";
+
+const SERIALISABLE: &str = "responses have text keys and finite numbers";
 
 /// An answer of the suite.
 pub(crate) struct Answered {
@@ -58,7 +57,7 @@ pub(crate) fn answer(
 ) -> Answered {
     let prepare = match name {
         find::NAME => {
-            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.prepared())
+            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.0.prepared())
         }
         capability::NAME => {
             |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.prepared())
@@ -156,7 +155,7 @@ fn with_end(body: &str, end: &End) -> String {
 }
 
 fn to_json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("responses have text keys and finite numbers")
+    serde_json::to_string(value).expect(SERIALISABLE)
 }
 
 /// The answer to a request that is wrong.
@@ -209,65 +208,68 @@ impl ErrorResponse {
     }
 }
 
-/// What is wrong with a query, if something is.
-pub(crate) fn problem(query: &str) -> Option<String> {
-    let arguments = [("query".to_owned(), query.into())];
-    let mut request = Request::new(arguments.into_iter().collect());
-    request.query("query", "Query");
-    (!request.problems.is_empty()).then(|| request.problems.join("; "))
+/// The tools that fit a query, for a front that shows them in its own way.
+pub(crate) struct FoundTools {
+    response: Response<find::Body>,
+    /// How many tools fit at all.
+    pub(crate) total: usize,
+    start: Instant,
 }
 
-/// What fits a query, as `search_mcp_tools` answers.
-pub(crate) fn json(selection: &Selection, query: &str, limit: usize) -> String {
+/// A tool that fits a query.
+pub(crate) struct FoundTool<'f> {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// From 0 to 1.
+    pub(crate) score: f64,
+    pub(crate) confidence: &'static str,
+    pub(crate) reasons: &'f [String],
+}
+
+/// Finds the tools that fit a query.
+///
+/// # Errors
+/// What is wrong with the query.
+pub(crate) fn find_tools(
+    selection: &Selection,
+    query: &str,
+    limit: usize,
+) -> Result<FoundTools, String> {
+    let start = Instant::now();
     let arguments = [("query", query.into()), ("max_results", limit.into())];
     let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    let start = Instant::now();
-    let response = match find::respond(selection, arguments.into_iter().collect()) {
-        Ok(response) => response,
-        Err(refused) => return refused.json + "\n",
-    };
-    let finished = Finished {
-        body: response.body,
-        end: End {
-            execution_time: Some(seconds_since(start)),
-            ..End::now()
-        },
-    };
-    let json = serde_json::to_string_pretty(&finished);
-    json.expect("responses have text keys and finite numbers") + "\n"
+    let mut request = Request::new(arguments.clone().into_iter().collect());
+    request.query("query", "Query");
+    if !request.problems.is_empty() {
+        return Err(request.problems.join("; "));
+    }
+    let (response, total) = find::respond(selection, arguments.into_iter().collect())
+        .map_err(|refused| refused.json)?;
+    Ok(FoundTools {
+        response,
+        total,
+        start,
+    })
 }
 
-/// What fits a query, as a table for people.
-pub(crate) fn table(selection: &Selection, query: &str, limit: usize) -> String {
-    let offered = crate::search::offered_in(selection, None);
-    let found = ranked::find(selection, query, Mode::Hybrid, limit, |tool| {
-        offered.contains(tool)
-    });
-    if found.best.is_empty() {
-        return format!("Nothing fits `{query}`. `climax list` shows all tools.\n");
+impl FoundTools {
+    /// The best first.
+    pub(crate) fn tools(&self) -> impl ExactSizeIterator<Item = FoundTool<'_>> {
+        let results = self.response.body.results.iter();
+        results.map(find::SearchResult::found_tool)
     }
-    let mut rows = Vec::new();
-    for it in &found.best {
-        let why = result::reasons(selection, &found, it).join(", ");
-        let confidence = ranked::Confidence::of(it.score).name();
-        rows.push([
-            selection.text(it.tool.name).to_owned(),
-            selection.text(it.tool.description).to_owned(),
-            format!("{:.2} {confidence}", it.score),
-            why,
-        ]);
-    }
-    let mut text = columns(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
-    let shown = found.best.len();
-    if found.total > shown {
-        let more = if limit < *RESULTS.end() {
-            "; more with --limit"
-        } else {
-            ""
+
+    /// The response of `search_mcp_tools`, for people to read.
+    pub(crate) fn json(self) -> String {
+        let finished = Finished {
+            body: self.response.body,
+            end: End {
+                execution_time: Some(seconds_since(self.start)),
+                ..End::now()
+            },
         };
-        let _ = writeln!(text, "\n{shown} of {} that fit{more}", found.total);
+        serde_json::to_string_pretty(&finished).expect(SERIALISABLE)
     }
-    text
 }
 
 /// The current time as answers show it: `2026-11-16 17:30:00 UTC`.

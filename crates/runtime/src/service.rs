@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::call::Executor;
 use crate::catalog::selection::Selection;
-use crate::discovery;
+use crate::discovery::{self, FoundTools};
 use crate::search::{Query, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
@@ -171,6 +171,18 @@ impl Service {
         };
         answer.permit = self.executor.permits.answer(answer.text.len()).await;
         answer
+    }
+
+    /// Finds the tools that fit a query, for a front that shows them in its own way.
+    ///
+    /// # Errors
+    /// What is wrong with the query.
+    pub(crate) fn find_tools(&self, query: &str, limit: usize) -> Result<FoundTools, String> {
+        let start = Instant::now();
+        let found = discovery::find_tools(&self.selection, query, limit)?;
+        let results = found.tools().len();
+        self.usage.log("search", query, results, start);
+        Ok(found)
     }
 
     /// Waits until nothing of any call is left.

@@ -34,6 +34,17 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// For looking up tools: nothing is going to run.
+    pub(super) fn of_lookups(selection: Selection) -> Self {
+        Self {
+            selection,
+            guard: Guard::default(),
+            mode: Mode::Explore,
+            max_concurrent: 1,
+            max_output: 0,
+        }
+    }
+
     /// The service, and the runner that it uses.
     pub(crate) fn service(self) -> Service {
         let guard = Arc::new(self.guard);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use climax_catalog::schema::property;
 use climax_catalog::tables::Tool;
-use climax_core::output::print;
+use climax_core::output::{counted, print};
 use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn table(selection: &Selection) -> String {
 }
 
 /// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
-pub(crate) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
+pub(super) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
     let width = rustix::termios::tcgetwinsize(std::io::stdout())
         .map_or(DEFAULT_WIDTH, |size| size.ws_col)
         .max(4 * (MIN_CELL_WIDTH + GAP));
@@ -106,12 +106,6 @@ fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
             .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
     }
     table.trim_fmt() + "\n"
-}
-
-/// `1 tool`, `2 tools`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 fn row(selection: &Selection, tool: &Tool) -> [String; 4] {

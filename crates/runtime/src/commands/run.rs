@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use climax_core::output::counted;
 use climax_input::draw::render;
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -14,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::configuration::{self, Configuration, configs_are_baked};
-use super::list::counted;
 use crate::call::guard::{self, Guard};
 use crate::catalog::Catalog;
 use crate::catalog::policies::Allowed;

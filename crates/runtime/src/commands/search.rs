@@ -1,13 +1,15 @@
 //! `climax search`: finds tools by what they do, as agents do.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use climax_core::output::print;
 
 use super::Failure;
-use super::configuration::allowed;
+use super::configuration::{Configuration, allowed};
+use super::list::columns;
 use crate::catalog::Catalog;
-use crate::discovery;
+use crate::discovery::{FoundTools, RESULTS};
 
 #[derive(clap::Args)]
 pub(super) struct SearchArguments {
@@ -27,8 +29,12 @@ pub(super) struct SearchArguments {
 
 fn result_count(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number @ 1..=50) => Ok(number),
-        _ => Err("it is a number from 1 to 50".to_owned()),
+        Ok(number) if RESULTS.contains(&number) => Ok(number),
+        _ => Err(format!(
+            "it is a number from {} to {}",
+            RESULTS.start(),
+            RESULTS.end()
+        )),
     }
 }
 
@@ -37,14 +43,41 @@ pub(super) fn execute(
     arguments: &SearchArguments,
 ) -> Result<(), Failure> {
     let selection = allowed(catalog, &[], &arguments.policy, &|_, _| None)?.selection;
+    let service = Configuration::of_lookups(selection).service();
     let query = arguments.query.join(" ");
-    if let Some(problem) = discovery::problem(&query) {
-        return Err(problem.into());
-    }
+    let found = service.find_tools(&query, arguments.limit)?;
     let text = if arguments.json {
-        discovery::json(&selection, &query, arguments.limit)
+        found.json() + "\n"
     } else {
-        discovery::table(&selection, &query, arguments.limit)
+        table(&found, &query, arguments.limit)
     };
     Ok(print(&text)?)
+}
+
+fn table(found: &FoundTools, query: &str, limit: usize) -> String {
+    let shown = found.tools().len();
+    if shown == 0 {
+        return format!("Nothing fits `{query}`. `climax list` shows all tools.\n");
+    }
+    let rows: Vec<[String; 4]> = found
+        .tools()
+        .map(|tool| {
+            [
+                tool.name.to_owned(),
+                tool.description.to_owned(),
+                format!("{:.2} {}", tool.score, tool.confidence),
+                tool.reasons.join(", "),
+            ]
+        })
+        .collect();
+    let mut text = columns(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
+    if found.total > shown {
+        let more = if limit < *RESULTS.end() {
+            "; more with --limit"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "\n{shown} of {} that fit{more}", found.total);
+    }
+    text
 }

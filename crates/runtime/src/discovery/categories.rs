@@ -1,12 +1,12 @@
 //! `list_tool_categories`: what there is.
 
 use climax_catalog::tables::{Cli, Tool};
+use climax_core::output::counted;
 use climax_core::words::fold;
 use serde::Serialize;
 
 use super::{Answered, End, Finished, to_json};
 use crate::catalog::selection::Selection;
-use crate::commands::list::counted;
 use crate::search::UNCATEGORIZED;
 
 /// The categories that the suite knows whether they have tools or not.

@@ -9,7 +9,7 @@ use super::categories::{self, breakdown};
 use super::hints::{Asked, navigation_hints, query_suggestions};
 use super::request::Request;
 use super::result::{Fit, Parts, ToolFields};
-use super::{Answered, Response, refuse};
+use super::{Answered, FoundTool, Response, refuse};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::{Confidence, Found, find};
@@ -21,7 +21,7 @@ pub(super) const NAME: &str = "search_mcp_tools";
 #[derive(Serialize)]
 pub(super) struct Body {
     query: String,
-    results: Vec<SearchResult>,
+    pub(super) results: Vec<SearchResult>,
     total_results: usize,
     search_mode: &'static str,
     search_strategy: &'static str,
@@ -34,11 +34,23 @@ pub(super) struct Body {
 }
 
 #[derive(Serialize)]
-struct SearchResult {
+pub(super) struct SearchResult {
     #[serde(flatten)]
     tool: ToolFields,
     #[serde(flatten)]
     fit: Fit,
+}
+
+impl SearchResult {
+    pub(super) fn found_tool(&self) -> FoundTool<'_> {
+        FoundTool {
+            name: self.tool.name,
+            description: self.tool.description,
+            score: self.fit.score,
+            confidence: self.fit.confidence_level,
+            reasons: &self.fit.match_reasons,
+        }
+    }
 }
 
 /// Serialises how many there are of each, in their order.
@@ -49,11 +61,11 @@ fn counts<S: Serializer>(
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Searches.
+/// Searches. Returns the response, and how many tools fit at all.
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<Response<Body>, Answered> {
+) -> Result<(Response<Body>, usize), Answered> {
     let given = given(&arguments);
     let mut request = Request::new(arguments);
     let query = request.query("query", "Query");
@@ -96,11 +108,12 @@ pub(super) fn respond(
         category_breakdown: categories,
         query: query.clone(),
     };
-    Ok(Response {
+    let response = Response {
         body,
         about: query,
         results: found.best.len(),
-    })
+    };
+    Ok((response, found.total))
 }
 
 /// The arguments that mean something.

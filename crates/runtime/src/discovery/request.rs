@@ -9,7 +9,7 @@ use climax_input::fields::closest;
 use serde_json::{Map, Value};
 
 /// How many results there may be, and how many there are if nothing is said.
-pub(super) const RESULTS: RangeInclusive<usize> = 1..=50;
+pub(crate) const RESULTS: RangeInclusive<usize> = 1..=50;
 pub(super) const USUAL_RESULTS: usize = 10;
 /// How many characters a query may have, and how many a name.
 const LONGEST: usize = 1000;

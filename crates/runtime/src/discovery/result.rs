@@ -32,8 +32,8 @@ pub(super) struct Parts {
 #[derive(Serialize)]
 pub(super) struct ToolFields {
     tool_id: &'static str,
-    description: &'static str,
-    name: &'static str,
+    pub(super) description: &'static str,
+    pub(super) name: &'static str,
     cli_name: &'static str,
     category: Option<&'static str>,
     tags: Vec<&'static str>,
@@ -77,9 +77,9 @@ struct CallArguments {
 /// How well a tool fits a query.
 #[derive(Serialize)]
 pub(super) struct Fit {
-    score: f64,
-    confidence_level: &'static str,
-    match_reasons: Vec<String>,
+    pub(super) score: f64,
+    pub(super) confidence_level: &'static str,
+    pub(super) match_reasons: Vec<String>,
 }
 
 impl ToolFields {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use climax_core::output::counted;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
@@ -17,7 +18,6 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::commands::list::counted;
 use crate::service::{
     Answer, AnswerPermit, Client, InvalidRequest, Mode, ProgressUpdate, Service, ToolDescription,
 };
