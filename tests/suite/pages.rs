@@ -16,6 +16,7 @@ fn every_test_that_a_page_names_exists() {
         ".",
         "../src",
         "../crates/runner/src",
+        "../crates/catalog/src",
         "../crates/runtime/src",
         "../crates/core/src",
         "../crates/input/src",
