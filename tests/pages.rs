@@ -19,6 +19,7 @@ fn every_test_that_a_page_names_exists() {
         "../crates/core/src",
         "../crates/input/src",
         "../crates/policy/src",
+        "../crates/catalog/src",
         "../crates/discovery/src",
         "../codegen/src",
         "../codegen/tests",
