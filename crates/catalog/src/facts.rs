@@ -1,5 +1,7 @@
 //! What configs and policies say about tools: all that the rest follows from.
 
+use std::cmp::Ordering;
+
 use climax_core::risk::Risk;
 use climax_core::scalar::{Kind, Number, Scalar};
 use climax_policy::check::{KnownArgument, KnownTool};
@@ -112,12 +114,42 @@ pub struct Argument<'f> {
     pub limits: Vec<Limit<'f>>,
 }
 
-impl Argument<'_> {
+impl<'f> Argument<'f> {
     /// Whether policies allow a value.
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
         self.limits.iter().all(|limit| limit.bounds().allows(value))
     }
+
+    /// The least value that all limits allow, if one says so.
+    #[must_use]
+    pub fn minimum(&self) -> Option<Number> {
+        strictest(
+            self.limits.iter().filter_map(|it| it.min),
+            Ordering::Greater,
+        )
+    }
+
+    /// The greatest value that all limits allow, if one says so.
+    #[must_use]
+    pub fn maximum(&self) -> Option<Number> {
+        strictest(self.limits.iter().filter_map(|it| it.max), Ordering::Less)
+    }
+
+    /// The patterns that a value must match.
+    pub fn patterns(&self) -> impl Iterator<Item = Pattern<'f>> {
+        self.limits.iter().filter_map(|limit| limit.pattern)
+    }
+}
+
+fn strictest(bounds: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
+    bounds.reduce(|one, other| {
+        if other.compare(one) == Some(stricter) {
+            other
+        } else {
+            one
+        }
+    })
 }
 
 /// Where a value goes.

@@ -1,11 +1,9 @@
 //! Arguments -> the JSON Schema that an agent reads.
 
-use std::cmp::Ordering;
-
 use climax_core::scalar::{Number, Scalar};
 use serde_json::{Map, Value, json};
 
-use crate::facts::{Argument, Limit};
+use crate::facts::Argument;
 
 /// The schema of a tool's arguments, with properties in definition order.
 #[must_use]
@@ -28,19 +26,16 @@ pub fn input_schema(arguments: &[Argument<'_>]) -> Map<String, Value> {
 /// The schema of one argument. A value that it allows is within all limits.
 #[must_use]
 pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
-    let patterns = argument.limits.iter().filter_map(|limit| limit.pattern);
     // JSON Schema has no flags, so a pattern that has some is described.
-    let described = patterns.clone().filter(|it| it.schema.is_none());
+    let described = argument.patterns().filter(|it| it.schema.is_none());
     let described = described.map(|it| format!("(must match {})", it.text));
     let given = (!argument.description.is_empty()).then(|| argument.description.to_owned());
     let description: Vec<String> = given.into_iter().chain(described).collect();
-    let mut schemas = patterns.filter_map(|pattern| pattern.schema);
+    let mut schemas = argument.patterns().filter_map(|it| it.schema);
     let pattern = schemas.next();
     let other_patterns: Vec<Value> = schemas.map(|schema| json!({"pattern": schema})).collect();
     let choices: Vec<Value> = argument.choices.iter().map(Scalar::json).collect();
     let default = argument.default.as_ref().map(Scalar::json);
-    let minimum = strictest(&argument.limits, |limit| limit.min, Ordering::Greater);
-    let maximum = strictest(&argument.limits, |limit| limit.max, Ordering::Less);
     let description = (!description.is_empty()).then(|| description.join(" "));
     let choices = (!choices.is_empty()).then_some(choices);
     let other_patterns = (!other_patterns.is_empty()).then_some(other_patterns);
@@ -50,8 +45,8 @@ pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
         ("default", default),
         ("enum", choices.map(Value::from)),
         ("pattern", pattern.map(Value::from)),
-        ("minimum", minimum.map(Number::json)),
-        ("maximum", maximum.map(Number::json)),
+        ("minimum", argument.minimum().map(Number::json)),
+        ("maximum", argument.maximum().map(Number::json)),
         ("allOf", other_patterns.map(Value::from)),
     ];
     let given = keys
@@ -60,24 +55,10 @@ pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
     given.collect()
 }
 
-fn strictest(
-    limits: &[Limit<'_>],
-    bound: fn(&Limit<'_>) -> Option<Number>,
-    stricter: Ordering,
-) -> Option<Number> {
-    limits.iter().filter_map(bound).reduce(|one, other| {
-        if other.compare(one) == Some(stricter) {
-            other
-        } else {
-            one
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Pattern, PlacementKind};
+    use crate::facts::{Limit, Pattern, PlacementKind};
     use climax_core::scalar::Kind;
 
     fn argument(name: &str, kind: Kind) -> Argument<'_> {

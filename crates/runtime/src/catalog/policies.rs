@@ -62,7 +62,7 @@ pub(crate) fn apply(
         }
     }
     if policies.len() == files.len() {
-        let mut facts = baked.clone();
+        let mut facts = baked;
         let kept = narrow(&mut facts, &policies);
         if facts.tools.is_empty() {
             messages.push(

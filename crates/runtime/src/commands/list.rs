@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use climax_catalog::schema::property;
+use climax_catalog::facts::Argument;
 use climax_catalog::tables::Tool;
 use climax_core::output::{counted, print};
+use climax_core::scalar::{Kind, Number, Scalar};
 use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
@@ -110,10 +111,7 @@ fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
 
 fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
     let arguments = selection.tables.arguments_of(tool);
-    let arguments: Vec<String> = arguments
-        .iter()
-        .map(|it| argument(it.name, &property(it).into(), it.required))
-        .collect();
+    let arguments: Vec<String> = arguments.iter().map(argument).collect();
     [
         selection.text(tool.name).to_owned(),
         selection.text(tool.description).to_owned(),
@@ -124,31 +122,35 @@ fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
 
 /// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
 /// may be left out.
-fn argument(name: &str, property: &Value, is_required: bool) -> String {
-    let mut text = name.to_owned();
-    let word = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
+fn argument(argument: &Argument<'_>) -> String {
+    let mut text = argument.name.to_owned();
+    let word = |value: &Scalar<'_>| match value {
+        Scalar::Text(text) => text.clone().into_owned(),
+        other => other.json().to_string(),
     };
-    let (minimum, maximum) = (property.get("minimum"), property.get("maximum"));
-    if let Some(values) = property["enum"].as_array() {
+    let (minimum, maximum) = (argument.minimum(), argument.maximum());
+    if !argument.choices.is_empty() {
         text += ":";
-        text += &values.iter().map(word).collect::<Vec<_>>().join("|");
+        text += &argument
+            .choices
+            .iter()
+            .map(word)
+            .collect::<Vec<_>>()
+            .join("|");
     } else if minimum.is_some() || maximum.is_some() {
-        let end = |bound: Option<&Value>| bound.map_or(String::new(), word);
+        let end = |bound: Option<Number>| bound.map_or(String::new(), |it| it.json().to_string());
         let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
-    } else if let Some(pattern) = property["pattern"].as_str() {
+    } else if let Some(pattern) = argument.patterns().find_map(|it| it.schema) {
         let _ = write!(text, ":/{pattern}/");
-    } else if property["type"] != "string" {
+    } else if argument.kind != Kind::String {
         text += ":";
-        text += property["type"].as_str().unwrap_or_default();
+        text += argument.kind.name();
     }
-    if let Some(default) = property.get("default") {
+    if let Some(default) = &argument.default {
         text += "=";
         text += &word(default);
     }
-    if is_required {
+    if argument.required {
         text
     } else {
         format!("[{text}]")
@@ -192,6 +194,7 @@ fn command(selection: &Selection, tool: &Tool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use climax_catalog::facts::{Limit, Pattern, PlacementKind};
 
     #[test]
     fn cells_are_wrapped_between_words_and_long_words_are_broken() {
@@ -208,17 +211,49 @@ mod tests {
 
     #[test]
     fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
-        let integer = serde_json::json!({"type": "integer", "default": 10});
-        assert_eq!(argument("count", &integer, false), "[count:integer=10]");
-        let choice = serde_json::json!({"type": "string", "enum": ["a", "b"]});
-        assert_eq!(argument("format", &choice, true), "format:a|b");
-        assert_eq!(
-            argument("path", &serde_json::json!({"type": "string"}), true),
-            "path"
-        );
-        let limited = serde_json::json!({"type": "integer", "minimum": 1, "default": 3});
-        assert_eq!(argument("count", &limited, false), "[count:1..=3]");
-        let pattern = serde_json::json!({"type": "string", "pattern": "^a$"});
-        assert_eq!(argument("path", &pattern, true), "path:/^a$/");
+        let string = Argument {
+            name: "path",
+            description: "",
+            kind: Kind::String,
+            required: true,
+            default: None,
+            choices: Vec::new(),
+            placement: PlacementKind::Positional,
+            limits: Vec::new(),
+        };
+        assert_eq!(argument(&string), "path");
+        let integer = Argument {
+            kind: Kind::Integer,
+            required: false,
+            default: Some(Scalar::Integer(10)),
+            ..string.clone()
+        };
+        assert_eq!(argument(&integer), "[path:integer=10]");
+        let limited = Argument {
+            limits: vec![Limit {
+                min: Some(Number::Integer(1)),
+                ..Limit::default()
+            }],
+            ..integer
+        };
+        assert_eq!(argument(&limited), "[path:1..=10]");
+        let choice = Argument {
+            choices: ["a", "b"].map(|text| Scalar::Text(text.into())).into(),
+            ..string.clone()
+        };
+        assert_eq!(argument(&choice), "path:a|b");
+        let pattern = Pattern {
+            text: "a",
+            schema: Some("^a$"),
+            automaton: &[],
+        };
+        let matched = Argument {
+            limits: vec![Limit {
+                pattern: Some(pattern),
+                ..Limit::default()
+            }],
+            ..string
+        };
+        assert_eq!(argument(&matched), "path:/^a$/");
     }
 }

@@ -135,8 +135,8 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
         };
         from = text_of(next);
         let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
-        let places = places.get(places_of(row)..places_of(next));
-        let mut places = places.unwrap_or_default().iter().map(number);
+        let places = &places[places_of(row)..places_of(next)];
+        let mut places = places.iter().map(number);
         while let Some(place) = places.next() {
             let first = place >> SHIFT;
             let end = if place & RANGE == 0 {
