@@ -80,7 +80,7 @@ CLIMAX_CONFIGS="$work/empty" check "a wrong config does not compile, and says wh
 
 # Relative paths count from the workspace, not from where cargo is called.
 CLIMAX_CONFIGS=configs
-from_below() { (cd core && cargo build --quiet --package climax) && [ "$(tools)" -gt 20 ]; }
+from_below() { (cd crates/core && cargo build --quiet --package climax) && [ "$(tools)" -gt 20 ]; }
 check "relative paths count from the workspace" from_below
 
 mkdir -p "$work/two/elsewhere"
