@@ -49,7 +49,8 @@ pub fn compile(sources: &Sources) -> Compiled {
     let policy = sources.policy();
     // With tools missing, there would be errors that are none.
     let policy = policy.filter(|_| !has_error(&diagnostics));
-    let policy = policy.and_then(|it| baked(sources.configs, it, &facts, &mut diagnostics));
+    let policy =
+        policy.and_then(|it| compile_policy(sources.configs, it, &facts, &mut diagnostics));
     let kept = narrow(&mut facts, policy.as_slice());
     check::unlimited(&facts, &names, &mut diagnostics);
     sort(&mut diagnostics);
@@ -79,7 +80,7 @@ pub fn compile(sources: &Sources) -> Compiled {
     }
 }
 
-/// Gives all configs their shape. What has none is left out.
+/// Reads configs from YAML into their written form. What cannot be read is reported and left out.
 pub fn read<'s>(
     configs: &'s [Source],
     diagnostics: &mut Vec<Diagnostic>,
@@ -104,7 +105,7 @@ pub fn read<'s>(
 }
 
 /// The policy in a source, which has the given number, with automata for its patterns.
-fn baked(
+fn compile_policy(
     number: usize,
     source: &Source,
     facts: &Facts<'_>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::rows::Table;
 
-/// Something that a binary holds.
+/// A value for which the code generator writes a literal.
 pub enum Value<'v> {
     /// Text
     Text(&'v str),
@@ -15,15 +15,15 @@ pub enum Value<'v> {
     Table(&'v [u8]),
     /// A number
     Number(u32),
-    /// A fact
+    /// `true` or `false`
     Flag(bool),
     /// A struct: its name, and its fields with theirs.
     Struct(&'static str, Vec<(&'static str, Value<'v>)>),
 }
 
-/// What a binary can hold.
+/// A type whose values a binary can hold.
 pub trait Baked {
-    /// What is written for it.
+    /// The literal that is written for it.
     fn value(&self) -> Value<'_>;
 }
 
