@@ -364,23 +364,21 @@ impl<'i> View<'i> {
     /// The term of a row.
     #[must_use]
     pub fn term(&self, row: usize) -> &'i str {
-        let start = |row: usize| half(self.rows.get(row), 0);
-        self.terms
-            .get(start(row)..start(row + 1))
-            .unwrap_or_default()
+        let start = |row: usize| half(&self.rows[row], 0);
+        &self.terms[start(row)..start(row + 1)]
     }
 
     /// How many bytes the term of a row has.
     fn length(&self, row: usize) -> usize {
-        let start = |row: usize| half(self.rows.get(row), 0);
-        start(row + 1).saturating_sub(start(row))
+        let start = |row: usize| half(&self.rows[row], 0);
+        start(row + 1) - start(row)
     }
 
     /// The tools that have a row's term, what it tells about them, and notes about it.
     fn postings(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, u32, [u8; 2])> {
         let range = self.range(row);
-        let postings = self.postings.get(range.clone()).unwrap_or_default();
-        let notes = self.notes.get(range).unwrap_or_default();
+        let postings = &self.postings[range.clone()];
+        let notes = &self.notes[range];
         postings.iter().zip(notes).map(|(posting, notes)| {
             let posting = u32::from_le_bytes(*posting);
             (posting >> SHIFT, posting & ((1 << SHIFT) - 1), *notes)
@@ -391,21 +389,21 @@ impl<'i> View<'i> {
     #[must_use]
     pub fn marks(&self, row: usize, tool: u32) -> u8 {
         let range = self.range(row);
-        let postings = self.postings.get(range.clone()).unwrap_or_default();
+        let postings = &self.postings[range.clone()];
         let at = postings.binary_search_by_key(&tool, |it| u32::from_le_bytes(*it) >> SHIFT);
-        let notes = at.ok().and_then(|at| self.notes.get(range.start + at));
-        notes.map_or(0, |[marks, _]| *marks)
+        at.map_or(0, |at| self.notes[range.start + at][0])
     }
 
     /// Where a row's postings are.
     fn range(&self, row: usize) -> Range<usize> {
-        half(self.rows.get(row), 4)..half(self.rows.get(row + 1), 4)
+        half(&self.rows[row], 4)..half(&self.rows[row + 1], 4)
     }
 }
 
-fn half(row: Option<&[u8; 8]>, at: usize) -> usize {
-    let bytes = row.and_then(|row| row[at..].first_chunk());
-    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+/// One of the two numbers of a row.
+fn half(row: &[u8; 8], at: usize) -> usize {
+    let bytes = row[at..].first_chunk().expect("a row has two numbers");
+    u32::from_le_bytes(*bytes) as usize
 }
 
 impl Ranked {

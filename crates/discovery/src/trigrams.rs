@@ -92,14 +92,14 @@ impl View<'_> {
 
     fn words_of(&self, key: u32) -> &[[u8; 4]] {
         let half = |row: &[u8; 8], at: usize| {
-            let bytes = row[at..].first_chunk().copied();
-            bytes.map_or(0, u32::from_le_bytes)
+            let bytes = row[at..].first_chunk().expect("a row has two numbers");
+            u32::from_le_bytes(*bytes)
         };
         let at = self.rows.partition_point(|row| half(row, 0) < key);
         match self.rows.get(at..at + 2) {
             Some([row, next]) if half(row, 0) == key => {
                 let range = half(row, 4) as usize..half(next, 4) as usize;
-                self.words.get(range).unwrap_or_default()
+                &self.words[range]
             }
             _ => &[],
         }

@@ -252,6 +252,9 @@ pub enum Kind {
 }
 
 /// An enum's value as a word of a command line.
+///
+/// # Panics
+/// The enum has no such value.
 #[must_use]
 pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
     let text = choice_text(values, index);
@@ -262,9 +265,13 @@ pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
 }
 
 /// An enum's value as text.
+///
+/// # Panics
+/// The enum has no such value.
 #[must_use]
 pub fn choice_text(values: &'static str, index: usize) -> &'static str {
-    values.split('\n').nth(index).unwrap_or_default()
+    let value = values.split('\n').nth(index);
+    value.expect("an enum has a value for each variant")
 }
 
 /// A type that an argument can have.
