@@ -75,9 +75,13 @@ impl Bake {
     }
 
     /// Bakes. If something is wrong, it says what and ends the build.
+    ///
+    /// # Panics
+    /// It is not called from a build script.
     pub fn run(self) {
-        let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-        let output = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join(self.output);
+        let folder = |variable| PathBuf::from(env::var_os(variable).expect("cargo sets it"));
+        let root = folder("CARGO_MANIFEST_DIR");
+        let output = folder("OUT_DIR").join(self.output);
         let sources = read(&root, &self.configs, self.policy.as_deref());
         let sources = sources.unwrap_or_else(|errors| fail(&errors, &[]));
         let compiled = compile(&sources);

@@ -332,7 +332,8 @@ impl<'m> Field<'m> {
                 let default = choices
                     .zip(variants)
                     .find(|(value, _)| value.is_same(default))
-                    .map(|(_, variant)| variant);
+                    .map(|(_, variant)| variant)
+                    .expect("the check stage has found the default among the choices");
                 quote! {
                     #name: #choice::at(reader.choice_or(
                         #property, #kind, #choice::VALUES, #choice::#default as usize,

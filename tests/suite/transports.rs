@@ -1,8 +1,12 @@
 //! The same requests over standard input and output and over a transport of rmcp's give the same responses.
 
-use std::process::Command;
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use climax_tests::{Server, fixtures, initialize, run, script, server};
+use climax_tests::{Folder, Server, eventually, fixtures, initialize, run, script, server};
 use serde_json::{Value, json};
 
 /// The protocol revisions that begin with a handshake.
@@ -44,6 +48,12 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("completion/complete", json!({})),
         ("logging/setLevel", json!({"level": "info"})),
         ("no/such", json!({"a": 1})),
+        ("prompts/get", json!({"name": "x"})),
+        ("resources/read", json!({"uri": "file:///x"})),
+        ("resources/subscribe", json!({"uri": "file:///x"})),
+        ("resources/unsubscribe", json!({"uri": "file:///x"})),
+        ("tasks/get", json!({"taskId": "x"})),
+        ("ping", json!({"_meta": {"note": 1}})),
         search(&json!({})),
         search(&json!({"query": "git_status"})),
         search(&json!({"query": "commit", "limit": 2})),
@@ -65,6 +75,9 @@ fn requests() -> Vec<(&'static str, Value)> {
         call("behave_slow", &json!({"out": "half"})),
         call("missing_program", &json!({})),
         call("nobody", &json!({})),
+        call("dump_defaults", &json!({})),
+        call("dump_options", &json!({"long": "-x", "short": "-y"})),
+        call("dump_directory", &json!({"where": "/nosuch"})),
         call("git_status", &json!("{}")),
         call("git_status", &json!([1])),
         registered("climax_call", &json!({})),
@@ -209,11 +222,11 @@ fn a_cancelled_call_has_no_response_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
         let cancelled = server.send("tools/call", &script("shell_run", "sleep 1207"));
-        climax_tests::eventually("it runs", || {
+        eventually("it runs", || {
             climax_tests::processes(&["sleep", "1207"]) == 1
         });
         server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
-        climax_tests::eventually("it ends", || {
+        eventually("it ends", || {
             climax_tests::processes(&["sleep", "1207"]) == 0
         });
         let id = server.send("ping", &json!({}));
@@ -234,6 +247,40 @@ fn long_answers_do_not_block_later_ones_over_either_transport() {
             assert!(answer.text.len() >= 200_000, "{}", answer.text.len());
         }
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
+    }
+}
+
+#[test]
+fn long_answers_that_nobody_reads_hold_back_commands_over_either_transport() {
+    for mut command in [fixtures!("--max-concurrent", "16"), duplex("default")] {
+        for meta in [json!({}), json!({"progressToken": 1})] {
+            let done = Folder::new();
+            let mut child = command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the server starts");
+            let mut stdin = child.stdin.take().expect("a pipe");
+            let mut send = |id: u64, method: &str, params: Value| {
+                let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+                writeln!(stdin, "{line}").expect("it reads");
+            };
+            send(0, "initialize", initialize(REVISIONS[3]));
+            let text = format!("head -c 300000 /dev/zero; mktemp -p {}", done.text());
+            for id in 1..=96 {
+                let mut params = script("shell_run", &text);
+                params["_meta"] = meta.clone();
+                send(id, "tools/call", params);
+            }
+            let count = || fs::read_dir(done.path()).expect("a folder").count();
+            eventually("as many have run as may", || count() >= 16);
+            thread::sleep(Duration::from_secs(1));
+            // Those whose answers wait, those that ran when there were enough, and a few that were written.
+            assert!(count() < 48, "{} commands ran: {meta}", count());
+            drop(stdin);
+            drop(child.stdout.take());
+            child.wait().expect("it ends");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use climax_core::words::fold;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::facts::{self, Facts, Pattern};
 use crate::index::index;
@@ -80,19 +80,15 @@ impl<'f> Builder<'f> {
     }
 
     fn push_tool(&mut self, cli: &facts::Cli<'f>, tool: &facts::Tool<'f>) {
-        let schema = Value::from(input_schema(&tool.arguments));
-        let schema_length = count(schema.to_string().len());
         let entry = json!({
             "tool_name": tool.name,
             "description": tool.description,
             "cli_name": cli.name,
             "category": cli.category,
             "tags": cli.tags,
-            "input_schema": schema,
+            "input_schema": input_schema(&tool.arguments),
         });
         let entry = self.push(&entry.to_string());
-        // The schema is the last value, before the closing brace.
-        let schema = Piece(entry.0 + entry.1 - 1 - schema_length, schema_length);
         let limits: Vec<Limit> = tool
             .arguments
             .iter()
@@ -116,7 +112,6 @@ impl<'f> Builder<'f> {
             arguments: self.tables.arguments.extend(arguments),
             limits: self.tables.limits.extend(limits),
             entry,
-            schema,
             haystack: Piece(count(self.tables.haystack.len()), count(line.len())),
             timeout_ms: tool.timeout_ms,
             risk: tool.risk,
@@ -202,6 +197,7 @@ mod tests {
     use climax_policy::limit;
     use climax_policy::pattern;
     use climax_policy::rules::{self, Policy};
+    use serde_json::Value;
 
     fn argument(name: &str, kind: Kind) -> facts::Argument<'_> {
         facts::Argument {
@@ -372,10 +368,8 @@ mod tests {
                 "input_schema"
             ]
         );
-        let schema: Value = serde_json::from_str(tool.schema.of(&tables.text)).expect("JSON");
-        assert_eq!(parsed["input_schema"], schema);
         assert_eq!(
-            schema,
+            parsed["input_schema"],
             Value::from(input_schema(&tables.arguments_of(&tool)))
         );
         let cli = tables.clis.rows().get(0);

@@ -84,8 +84,6 @@ crate::row! {
         limits: RowRange,
         /// JSON: its entry in the results of a search.
         entry: Piece,
-        /// JSON: its input schema, which is the end of its entry but for a brace.
-        schema: Piece,
         /// Its line in the haystack; it begins with the name.
         haystack: Piece,
         /// How long a call may take.

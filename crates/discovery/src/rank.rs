@@ -364,13 +364,13 @@ impl<'i> View<'i> {
     /// The term of a row.
     #[must_use]
     pub fn term(&self, row: usize) -> &'i str {
-        let start = |row: usize| half(&self.rows[row], 0);
+        let start = |row: usize| half(self.rows[row], 0);
         &self.terms[start(row)..start(row + 1)]
     }
 
     /// How many bytes the term of a row has.
     fn length(&self, row: usize) -> usize {
-        let start = |row: usize| half(&self.rows[row], 0);
+        let start = |row: usize| half(self.rows[row], 0);
         start(row + 1) - start(row)
     }
 
@@ -396,12 +396,12 @@ impl<'i> View<'i> {
 
     /// Where a row's postings are.
     fn range(&self, row: usize) -> Range<usize> {
-        half(&self.rows[row], 4)..half(&self.rows[row + 1], 4)
+        half(self.rows[row], 4)..half(self.rows[row + 1], 4)
     }
 }
 
 /// One of the two numbers of a row.
-fn half(row: &[u8; 8], at: usize) -> usize {
+fn half(row: [u8; 8], at: usize) -> usize {
     let bytes = row[at..].first_chunk().expect("a row has two numbers");
     u32::from_le_bytes(*bytes) as usize
 }

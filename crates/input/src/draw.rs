@@ -55,9 +55,9 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {
 fn snippet<'a>(sources: &'a [Source], marks: &[Mark]) -> Snippet<'a, Annotation<'a>> {
     let Source { path, text, .. } = &sources[marks[0].source];
     let starts = marks.iter().map(|mark| mark.line_start);
-    let start = starts.min().unwrap_or_default();
+    let start = starts.min().expect("there is a mark");
     let ends = marks.iter().map(|mark| mark.line_end);
-    let end = ends.max().unwrap_or_default();
+    let end = ends.max().expect("there is a mark");
     let offset = |position: usize| printable(&text[start..position]).len();
     let annotations = marks.iter().map(|mark| {
         let span = offset(mark.start)..offset(mark.end);

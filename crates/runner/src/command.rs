@@ -73,6 +73,9 @@ impl CommandSpec<'_> {
         if self.argv.iter().any(|argument| argument.contains('\0')) {
             return invalid("an argument has a NUL byte, which no argument can hold");
         }
+        if self.env.iter().any(|variable| variable.contains('\0')) {
+            return invalid("a variable has a NUL byte, which no variable can hold");
+        }
         Ok(())
     }
 

@@ -92,7 +92,8 @@ pub(crate) fn serve(connection: &ServerConnection) -> io::Result<()> {
                 }
             }
             Err(error) => {
-                let errno = error.raw_os_error().unwrap_or_default();
+                // std refuses some requests itself.
+                let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
                 connection.report(RunReport::SpawnFailed(errno));
             }
         }

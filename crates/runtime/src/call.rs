@@ -6,6 +6,7 @@ pub(crate) mod arguments;
 pub(crate) mod argv;
 pub(crate) mod expand;
 pub(crate) mod guard;
+mod state;
 
 use std::borrow::Cow;
 use std::mem;
@@ -17,20 +18,18 @@ use bumpalo::Bump;
 use climax_catalog::tables::Tool;
 use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
 
-use crate::call::answer::answer;
+use crate::call::answer::{CallAnswer, answer};
 use crate::call::arguments::{Reader, Refusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
 use crate::call::guard::{Container, Guard};
 use crate::catalog::selection::Selection;
-use crate::service::progress::CallState;
-use crate::service::{Answer, Permits};
+pub(crate) use state::CallState;
 
 /// What all calls of a server share.
 pub(crate) struct Executor {
-    /// How many commands run at the same time.
-    pub(crate) permits: Permits,
     /// Runs the commands.
     pub(crate) runner: Runner,
     /// Bytes of a command's output that are kept.
@@ -40,15 +39,15 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// Calls the tool that has the given number.
+    /// Calls a tool, which is given with its number. It waits for the permit when all is ready to run.
     pub(crate) async fn call(
         &self,
         selection: &Selection,
-        number: u32,
-        tool: &Tool,
+        (number, tool): (u32, &Tool),
         arguments: &Map<String, Value>,
+        permit: impl Future<Output = OwnedSemaphorePermit>,
         state: Option<&CallState>,
-    ) -> Answer {
+    ) -> CallAnswer {
         let name = selection.text(tool.name);
         let guard = &self.guard;
         let cli = selection.cli_of(tool);
@@ -77,7 +76,7 @@ impl Executor {
             directory = None;
         }
         // Who waits here can still be cancelled.
-        let permit = self.permits.command().await;
+        let permit = permit.await;
         // Not before, because it is an open file.
         let opened = match guard.directory(argv.directory) {
             Ok(opened) => opened,
@@ -125,8 +124,8 @@ impl Executor {
     }
 }
 
-fn refused(tool: &str, refusal: &Refusal) -> Answer {
-    let answer = answer::refusal(refusal);
+fn refused(tool: &str, refusal: &Refusal) -> CallAnswer {
+    let answer = CallAnswer::refusal(refusal);
     tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
     answer
 }

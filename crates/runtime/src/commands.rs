@@ -67,6 +67,11 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
     }
 }
 
+/// Whether a name is that of a subcommand.
+fn is_subcommand(name: &str) -> bool {
+    Arguments::command().find_subcommand(name).is_some()
+}
+
 fn arguments(catalog: &'static Catalog) -> Arguments {
     // Most clients give none, and then there is no need to prepare for all that there could be.
     if std::env::args_os().len() <= 1 {

@@ -1,5 +1,5 @@
 //! Parts of the runtime for benchmarks and tests: the steps of a request, which `benches/parts.rs` measures,
-//! and the MCP handler, which `tests/` serves over another transport. Nobody else uses it.
+//! and MCP over another transport, which `tests/` compares with stdio. Nobody else uses it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock};
 use bumpalo::Bump;
 use climax_discovery::rank::Mode;
 use climax_runner::{CapturedOutput, Completion, Outcome};
-use rmcp::ServerHandler;
+use rmcp::RoleServer;
+use rmcp::transport::IntoTransport;
 use serde_json::{Map, Value};
 
 use crate::call::answer;
@@ -19,17 +20,21 @@ use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::Configuration;
 use crate::discovery::{self, Cache};
+use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
 use crate::service::{self, search_query};
 
-/// An MCP handler for a catalog, for any transport of rmcp. The modes are `default`, `explore` and
+/// Serves a catalog over a transport of rmcp's until its client leaves. The modes are `default`, `explore` and
 /// `classic`.
 ///
 /// # Panics
 /// There is no such mode.
-#[must_use]
-pub fn handler(catalog: &'static Catalog, mode: &str) -> impl ServerHandler {
+pub async fn serve<T, E, A>(catalog: &'static Catalog, mode: &str, transport: T)
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
     let mode = match mode {
         "default" => service::Mode::Discovery,
         "explore" => service::Mode::Explore,
@@ -43,7 +48,13 @@ pub fn handler(catalog: &'static Catalog, mode: &str) -> impl ServerHandler {
         max_concurrent: 16,
         max_output: 1024 * 1024,
     };
-    Mcp::new(Arc::new(configuration.service()))
+    let service = Arc::new(configuration.service());
+    let transport = TrackedTransport::new(transport.into_transport());
+    let handler = Mcp::new(service.clone(), transport.deliveries());
+    if let Ok(running) = rmcp::serve_server(handler, transport).await {
+        let _ = running.waiting().await;
+    }
+    service.close().await;
 }
 
 /// Runs this process as one that runs commands, if it was started for that. A program that serves a handler

@@ -22,6 +22,7 @@ pub mod generated;
 pub mod internals;
 mod lock;
 mod log;
+mod registration;
 mod search;
 mod service;
 mod supported;

@@ -6,7 +6,7 @@
 
 mod client;
 mod permits;
-pub(crate) mod progress;
+mod progress;
 mod registration;
 mod request;
 mod usage;
@@ -15,15 +15,16 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use crate::call::Executor;
+use crate::call::answer::CallAnswer;
+use crate::call::{CallState, Executor};
 use crate::catalog::selection::Selection;
 use crate::discovery::{self, FoundTools};
+use crate::registration::{CALL, SEARCH, ToolDescription};
 use crate::search::{Query, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
-use progress::{CallState, report_while};
-pub(crate) use registration::{Hints, ToolDescription, object};
-pub(crate) use request::{CALL, SEARCH, search_query};
+use progress::report_while;
+pub(crate) use request::search_query;
 use usage::Usage;
 
 /// Which tools are registered.
@@ -85,10 +86,11 @@ impl Answer {
             permit: None,
         }
     }
+}
 
-    /// A failure before anything ran.
-    pub(crate) fn error(text: String) -> Self {
-        Self::new(text, true)
+impl From<CallAnswer> for Answer {
+    fn from(answer: CallAnswer) -> Self {
+        Self::new(answer.text, answer.is_error)
     }
 }
 
@@ -97,16 +99,23 @@ pub(crate) struct Service {
     selection: Selection,
     mode: Mode,
     executor: Executor,
+    permits: Permits,
     usage: Usage,
     cache: discovery::Cache,
 }
 
 impl Service {
-    pub(crate) fn new(selection: Selection, mode: Mode, executor: Executor) -> Self {
+    pub(crate) fn new(
+        selection: Selection,
+        mode: Mode,
+        executor: Executor,
+        permits: Permits,
+    ) -> Self {
         Self {
             selection,
             mode,
             executor,
+            permits,
             usage: Usage::default(),
             cache: discovery::Cache::default(),
         }
@@ -127,7 +136,7 @@ impl Service {
         let permit = match self.mode {
             Mode::Classic => {
                 let bytes = self.selection.tables.text.len();
-                self.executor.permits.answer(bytes).await
+                self.permits.answer(bytes).await
             }
             Mode::Discovery | Mode::Explore => None,
         };
@@ -164,12 +173,18 @@ impl Service {
 
     /// Answers a request. Dropping the future cancels it, and ends the command that it runs.
     pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
-        let mut answer = match request {
-            Request::Search(query) => self.search(&query),
-            Request::Lookup { tool, arguments } => self.look_up(tool, arguments),
+        match request {
+            Request::Search(query) => self.permitted(self.search(&query)).await,
+            Request::Lookup { tool, arguments } => {
+                self.permitted(self.look_up(tool, arguments)).await
+            }
             Request::Call { tool, arguments } => self.call(&tool, &arguments, client).await,
-        };
-        answer.permit = self.executor.permits.answer(answer.text.len()).await;
+        }
+    }
+
+    /// The answer with a permit, if it is a long one.
+    async fn permitted(&self, mut answer: Answer) -> Answer {
+        answer.permit = self.permits.answer(answer.text.len()).await;
         answer
     }
 
@@ -224,13 +239,20 @@ impl Service {
         client: &impl Client,
     ) -> Answer {
         let Some((number, tool)) = self.selection.find(name) else {
-            return Answer::error(format!("Unknown tool: {name}"));
+            return CallAnswer::error(format!("Unknown tool: {name}")).into();
         };
         let state = client.wants_progress().then(CallState::default);
         // Boxed, so that requests that run nothing stay small.
-        let executor = &self.executor;
-        let call = executor.call(&self.selection, number, &tool, arguments, state.as_ref());
-        let call = Box::pin(call);
+        let call = Box::pin(async {
+            let permit = self.permits.command();
+            let (selection, state) = (&self.selection, state.as_ref());
+            let call = self
+                .executor
+                .call(selection, (number, &tool), arguments, permit, state);
+            let answer = call.await;
+            // Before the last report of progress is out, which a client may not read.
+            self.permitted(answer.into()).await
+        });
         match &state {
             None => call.await,
             Some(state) => report_while(call, state, client).await,

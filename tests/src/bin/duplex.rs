@@ -11,7 +11,7 @@ use rmcp::model::{
     ProgressNotificationParam, ServerResult,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions};
-use rmcp::{ClientHandler, RoleClient, ServiceError, serve_client, serve_server};
+use rmcp::{ClientHandler, RoleClient, ServiceError, serve_client};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, DuplexStream, copy, duplex, split, stdin, stdout};
 use tokio::time::{sleep, timeout};
@@ -40,11 +40,9 @@ fn main() -> ExitCode {
         } else {
             &argument
         };
-        let handler = internals::handler(&CATALOG, mode);
+        let mode = mode.to_owned();
         let server = tokio::spawn(async move {
-            if let Ok(running) = serve_server(handler, split(server)).await {
-                let _ = running.waiting().await;
-            }
+            internals::serve(&CATALOG, &mode, split(server)).await;
         });
         if argument == "client" {
             timeout(DEADLINE, try_client(client))
@@ -123,7 +121,10 @@ async fn try_client(client: DuplexStream) {
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await
         .expect("sent");
-    sleep(Duration::from_millis(100)).await;
+    // The reports of both calls that have started so far.
+    while listener.0.lock().expect("no panic").len() < 2 {
+        sleep(Duration::from_millis(5)).await;
+    }
     let cancelled = CancelledNotificationParam::new(Some(handle.id.clone()), None);
     client.notify_cancelled(cancelled).await.expect("sent");
     let outcome = handle.await_response().await;

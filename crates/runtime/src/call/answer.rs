@@ -7,20 +7,38 @@ use climax_core::scalar::Number;
 use climax_runner::{CapturedOutput, Completion, Outcome};
 
 use crate::call::arguments::Refusal;
-use crate::service::Answer;
 
-/// The answer to a call that is refused, with a line for each reason.
-pub(crate) fn refusal(refusal: &Refusal) -> Answer {
-    let (what, reasons) = match refusal {
-        Refusal::Arguments(reasons) => ("Argument", reasons),
-        Refusal::Policy(reasons) => ("Policy", reasons),
-    };
-    let reasons = reasons.join("\n  - ");
-    Answer::error(format!("{what} validation failed:\n  - {reasons}"))
+/// The text of a call's result.
+#[derive(Debug)]
+pub(crate) struct CallAnswer {
+    /// What the agent reads.
+    pub(crate) text: String,
+    /// Whether the call failed.
+    pub(crate) is_error: bool,
+}
+
+impl CallAnswer {
+    /// A failure before anything ran.
+    pub(crate) fn error(text: String) -> Self {
+        Self {
+            text,
+            is_error: true,
+        }
+    }
+
+    /// A refusal, with a line for each reason.
+    pub(crate) fn refusal(refusal: &Refusal) -> Self {
+        let (what, reasons) = match refusal {
+            Refusal::Arguments(reasons) => ("Argument", reasons),
+            Refusal::Policy(reasons) => ("Policy", reasons),
+        };
+        let reasons = reasons.join("\n  - ");
+        Self::error(format!("{what} validation failed:\n  - {reasons}"))
+    }
 }
 
 /// The answer to a call that was carried out.
-pub(crate) fn answer(outcome: Outcome) -> Answer {
+pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
@@ -55,7 +73,10 @@ pub(crate) fn answer(outcome: Outcome) -> Answer {
     if text.is_empty() {
         text.push_str("(no output)");
     }
-    Answer::new(text, code != 0)
+    CallAnswer {
+        text,
+        is_error: code != 0,
+    }
 }
 
 /// Output without blank lines around it. The first line keeps its indentation, which means

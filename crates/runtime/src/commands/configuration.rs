@@ -9,16 +9,13 @@ use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::Local;
 use climax_runner::{Runner, RunnerOptions};
 
-use super::Failure;
+use super::{Failure, is_subcommand};
 use crate::call::Executor;
 use crate::call::guard::Guard;
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, Allowed};
 use crate::catalog::selection::Selection;
 use crate::service::{Mode, Permits, Service};
-
-/// The subcommands, none of which is the name of a CLI.
-const COMMANDS: [&str; 3] = ["run", "list", "search"];
 
 /// Everything that a service needs.
 pub(crate) struct Configuration {
@@ -56,12 +53,12 @@ impl Configuration {
             },
         });
         let executor = Executor {
-            permits: Permits::new(self.max_concurrent),
             runner,
             max_output: self.max_output,
             guard,
         };
-        Service::new(self.selection, self.mode, executor)
+        let permits = Permits::new(self.max_concurrent);
+        Service::new(self.selection, self.mode, executor, permits)
     }
 }
 
@@ -94,7 +91,7 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
     if is_yaml || unknown.contains('/') {
         return configs_are_baked(unknown);
     }
-    if COMMANDS.contains(&unknown) {
+    if is_subcommand(unknown) {
         return format!(
             "`{unknown}` is a command, and comes before everything else: climax {unknown} ..."
         );

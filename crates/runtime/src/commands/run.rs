@@ -140,7 +140,7 @@ async fn serve(service: Service, limits: stdio::Limits) -> Result<(), String> {
         let service = service.clone();
         move |request| mcp::runs_command(&service, request)
     });
-    let handler = Mcp::with_deliveries(service.clone(), transport.deliveries());
+    let handler = Mcp::new(service.clone(), transport.deliveries());
     let result = match rmcp::service::serve_server_with_ct(handler, transport, stop).await {
         Ok(running) => running
             .waiting()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CATEGORIES;
-use crate::service::{Hints, ToolDescription, object};
+use crate::registration::{Hints, ToolDescription, object};
 
 /// The tools.
 pub(crate) fn registration() -> [ToolDescription; 4] {

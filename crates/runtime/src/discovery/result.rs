@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 
 use crate::call::shown;
 use crate::catalog::selection::Selection;
+use crate::registration::CALL;
 use crate::search::ranked::{Confidence, Found, Match, thousandths};
-use crate::service::CALL;
 
 /// More reasons than this tell nothing new.
 const MOST_REASONS: usize = 6;
@@ -249,11 +249,7 @@ fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<St
 fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String {
     let word = &asked.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    let texts = [
-        tool.haystack.of(&selection.tables.haystack),
-        selection.text(tool.schema),
-    ];
-    if asked.way == Way::Known && texts.into_iter().any(has_word) {
+    if asked.way == Way::Known && tool_texts(selection, tool).into_iter().any(has_word) {
         return format!("'{word}'");
     }
     match (asked.way, spelled(selection, tool, word, term)) {
@@ -271,12 +267,8 @@ pub(super) fn spelled(
     word: &str,
     term: &str,
 ) -> Option<String> {
-    let cli = selection.cli_of(tool);
-    let texts = [
-        tool.haystack.of(&selection.tables.haystack),
-        selection.text(tool.schema),
-        selection.text(cli.description),
-    ];
+    let mut texts = tool_texts(selection, tool);
+    texts.push(selection.text(selection.cli_of(tool).description));
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;
         words(text, |own| {
@@ -287,6 +279,15 @@ pub(super) fn spelled(
         });
         found
     })
+}
+
+/// What is said about a tool: its line in the search text, and its arguments.
+fn tool_texts(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+    let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+    let arguments = arguments.iter().flat_map(|it| [it.name, it.description]);
+    let line = tool.haystack.of(&selection.tables.haystack);
+    let texts = arguments.map(|piece| selection.text(piece));
+    [line].into_iter().chain(texts).collect()
 }
 
 /// Whether a word has a term.

@@ -6,26 +6,28 @@ use climax_core::output::counted;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
-    CustomRequest, CustomResult, ErrorCode, Implementation, InitializeRequestParams,
-    InitializeResultMethod, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, MetaObject,
-    PaginatedRequestParams, PingRequestMethod, ProgressNotificationParam, ProgressToken, RequestId,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestMethod, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResultMethod,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
+    ListToolsRequestMethod, ListToolsResult, MetaObject, PaginatedRequestParams, PingRequestMethod,
+    ProgressNotificationParam, ProgressToken, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, RequestId, ServerCapabilities, ServerConfig, SubscribeRequestMethod,
+    SubscribeRequestParams, Tool, ToolAnnotations, UnsubscribeRequestMethod,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::service::{
-    Answer, AnswerPermit, Client, InvalidRequest, Mode, ProgressUpdate, Service, ToolDescription,
-};
+use crate::registration::ToolDescription;
+use crate::service::{Answer, AnswerPermit, Client, InvalidRequest, Mode, ProgressUpdate, Service};
 
 /// The handler of MCP requests.
 pub(crate) struct Mcp {
     service: Arc<Service>,
-    deliveries: Option<Arc<dyn Deliveries>>,
+    deliveries: Arc<dyn Deliveries>,
 }
 
 /// A transport that knows when a response has been delivered.
@@ -35,25 +37,17 @@ pub(crate) trait Deliveries: Send + Sync {
 }
 
 impl Mcp {
-    /// A handler for any transport. Permits of long answers are released when rmcp has taken the response.
-    pub(crate) fn new(service: Arc<Service>) -> Self {
-        Self {
-            service,
-            deliveries: None,
-        }
-    }
-
     /// A handler for a transport that knows when a response has been delivered.
-    pub(crate) fn with_deliveries(service: Arc<Service>, deliveries: Arc<dyn Deliveries>) -> Self {
+    pub(crate) fn new(service: Arc<Service>, deliveries: Arc<dyn Deliveries>) -> Self {
         Self {
             service,
-            deliveries: Some(deliveries),
+            deliveries,
         }
     }
 
     fn hold(&self, request: &RequestId, permit: Option<AnswerPermit>) {
-        if let (Some(deliveries), Some(permit)) = (&self.deliveries, permit) {
-            deliveries.hold(request, permit);
+        if let Some(permit) = permit {
+            self.deliveries.hold(request, permit);
         }
     }
 
@@ -96,6 +90,19 @@ impl Mcp {
     }
 }
 
+/// Refuses methods of MCP that this server does not offer. rmcp answers some of them with empty results.
+macro_rules! not_offered {
+    ($($name:ident($params:ty) -> $result:ty, $method:ident;)*) => {
+        $(async fn $name(
+            &self,
+            _: $params,
+            _: RequestContext<RoleServer>,
+        ) -> Result<$result, ErrorData> {
+            Err(method_not_found($method::VALUE))
+        })*
+    };
+}
+
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -114,7 +121,10 @@ impl ServerHandler for Mcp {
                 "this server gave no `cursor`; leave it out, and all tools are listed",
             ));
         }
-        let (tools, permit) = self.service.tools().await;
+        let (tools, permit) = tokio::select! {
+            tools = self.service.tools() => tools,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
         self.hold(&context.id, permit);
         Ok(ListToolsResult::with_all_items(
             tools.into_iter().map(tool).collect(),
@@ -136,7 +146,7 @@ impl ServerHandler for Mcp {
                 tokio::select! {
                     answer = self.service.respond(request, &client) => answer,
                     // Nobody waits for the answer; dropping the call ends its command.
-                    () = context.ct.cancelled() => Answer::error("Cancelled".to_owned()),
+                    () = context.ct.cancelled() => Answer::new("Cancelled".to_owned(), true),
                 }
             }
             Err(InvalidRequest::Refused(answer)) => answer,
@@ -163,38 +173,16 @@ impl ServerHandler for Mcp {
         Err(refusal(&request))
     }
 
-    // rmcp answers these with empty results, although nothing of the kind is offered.
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(method_not_found(CompleteRequestMethod::VALUE))
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(method_not_found(ListPromptsRequestMethod::VALUE))
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(method_not_found(ListResourcesRequestMethod::VALUE))
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(method_not_found(ListResourceTemplatesRequestMethod::VALUE))
+    not_offered! {
+        complete(CompleteRequestParams) -> CompleteResult, CompleteRequestMethod;
+        get_prompt(GetPromptRequestParams) -> GetPromptResponse, GetPromptRequestMethod;
+        list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult, ListPromptsRequestMethod;
+        list_resources(Option<PaginatedRequestParams>) -> ListResourcesResult, ListResourcesRequestMethod;
+        list_resource_templates(Option<PaginatedRequestParams>) -> ListResourceTemplatesResult,
+            ListResourceTemplatesRequestMethod;
+        read_resource(ReadResourceRequestParams) -> ReadResourceResponse, ReadResourceRequestMethod;
+        subscribe(SubscribeRequestParams) -> (), SubscribeRequestMethod;
+        unsubscribe(UnsubscribeRequestParams) -> (), UnsubscribeRequestMethod;
     }
 }
 
@@ -261,9 +249,14 @@ pub(crate) fn refusal(request: &CustomRequest) -> ErrorData {
     }
 }
 
-fn method_not_found(method: &str) -> ErrorData {
+pub(crate) fn method_not_found(method: &str) -> ErrorData {
     let message = format!("Method not found: {method}");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
+
+/// The response to a request that was cancelled, unless its client has cancelled it: then rmcp sends none.
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("Cancelled", None)
 }
 
 fn invalid_params(problem: &str) -> ErrorData {

@@ -97,12 +97,13 @@ impl Stdio {
             consume_budget().await;
             self.send_reply().await;
             if let Some((number, line)) = self.flow.next_parked() {
-                if let Parsed::Message(message) = parse(line.trim_ascii())
-                    && let JsonRpcMessage::Request(request) = *message
-                {
-                    return Ok(Some(renumbered(request, number)));
-                }
-                continue;
+                let Parsed::Message(message) = parse(line.trim_ascii()) else {
+                    unreachable!("the line was a message when it was parked");
+                };
+                let JsonRpcMessage::Request(request) = *message else {
+                    unreachable!("only requests are parked");
+                };
+                return Ok(Some(renumbered(request, number)));
             }
             if self.is_at_end && self.flow.is_idle() {
                 return Ok(None);

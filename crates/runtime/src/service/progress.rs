@@ -2,54 +2,16 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Mutex;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
 use super::{Client, ProgressUpdate};
-use crate::lock::lock;
+use crate::call::CallState;
 
 /// How often a client hears of a call.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What a call is doing.
-#[derive(Default)]
-pub(crate) struct CallState(Mutex<State>);
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Waiting,
-    Running,
-    Wrote(String),
-}
-
-impl CallState {
-    /// The command starts.
-    pub(crate) fn started(&self) {
-        self.set(State::Running);
-    }
-
-    /// The command wrote a line.
-    pub(crate) fn wrote(&self, line: String) {
-        self.set(State::Wrote(line));
-    }
-
-    /// What to report after so many seconds.
-    fn message(&self, seconds: u64) -> String {
-        match &*lock(&self.0) {
-            State::Waiting => format!("{seconds} s: waiting for other commands to end"),
-            State::Running => format!("{seconds} s: running"),
-            State::Wrote(line) => format!("{seconds} s: {line}"),
-        }
-    }
-
-    fn set(&self, state: State) {
-        *lock(&self.0) = state;
-    }
-}
 
 /// Carries out a call and reports its progress: when it has begun, then at an interval. A call that is
 /// refused never begins. The last report is out before this returns, because none may follow the answer.
@@ -86,6 +48,8 @@ pub(super) async fn report_while<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lock::lock;
+    use std::sync::Mutex;
     use tokio::time::sleep;
 
     /// A client that keeps what is reported to it.
@@ -128,18 +92,5 @@ mod tests {
     #[tokio::test]
     async fn nobody_can_be_asked_where_a_client_does_not_say_otherwise() {
         assert_eq!(Recorder::default().ask("Delete it?").await, None);
-    }
-
-    #[test]
-    fn a_message_tells_the_time_and_the_last_that_is_known() {
-        let progress = CallState::default();
-        assert_eq!(
-            progress.message(2),
-            "2 s: waiting for other commands to end"
-        );
-        progress.started();
-        assert_eq!(progress.message(3), "3 s: running");
-        progress.wrote("half done".to_owned());
-        assert_eq!(progress.message(4), "4 s: half done");
     }
 }

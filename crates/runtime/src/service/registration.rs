@@ -1,61 +1,11 @@
-//! The tools that a client sees in the list of tools.
+//! The tools that a mode registers.
 
-use climax_core::risk::Risk;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::Mode;
-use super::request::{CALL, SEARCH};
 use crate::catalog::selection::Selection;
 use crate::discovery;
-
-/// A registered tool.
-pub(crate) struct ToolDescription {
-    pub(crate) name: &'static str,
-    pub(crate) title: Option<&'static str>,
-    pub(crate) description: &'static str,
-    /// A JSON Schema.
-    pub(crate) input_schema: Map<String, Value>,
-    /// What a client may assume about it, if anything is known.
-    pub(crate) hints: Option<Hints>,
-    /// Whether clients that hide tools until they are searched for must show this one: it is what they
-    /// search with.
-    pub(crate) is_always_shown: bool,
-}
-
-/// What a client may assume about a tool. `None` means that nothing is known.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Hints {
-    pub(crate) read_only: Option<bool>,
-    pub(crate) destructive: Option<bool>,
-    pub(crate) idempotent: Option<bool>,
-    pub(crate) open_world: Option<bool>,
-}
-
-impl Hints {
-    /// A look-up in what was baked.
-    pub(crate) const LOOKUP: Self = Self {
-        read_only: Some(true),
-        destructive: Some(false),
-        idempotent: Some(true),
-        open_world: Some(false),
-    };
-
-    /// A call of any tool.
-    const ANY_CALL: Self = Self {
-        read_only: Some(false),
-        destructive: Some(true),
-        idempotent: Some(false),
-        open_world: Some(true),
-    };
-
-    fn of_risk(risk: Risk) -> Self {
-        Self {
-            read_only: Some(risk == Risk::Read),
-            destructive: (risk != Risk::Read).then_some(risk == Risk::Destructive),
-            ..Self::default()
-        }
-    }
-}
+use crate::registration::{CALL, Hints, SEARCH, ToolDescription, object};
 
 /// The registered tools of a mode.
 pub(super) fn tools(selection: &Selection, mode: Mode) -> Vec<ToolDescription> {
@@ -140,12 +90,4 @@ fn classic_tools(selection: &Selection) -> Vec<ToolDescription> {
             is_always_shown: false,
         })
         .collect()
-}
-
-/// The map of a JSON object.
-pub(crate) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        other => unreachable!("schemas are objects, not {other}"),
-    }
 }

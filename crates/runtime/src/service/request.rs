@@ -5,14 +5,9 @@ use serde_json::{Map, Value};
 use climax_core::scalar;
 
 use super::{Answer, Request};
-use crate::call::answer::refusal;
+use crate::call::answer::CallAnswer;
 use crate::call::arguments::Refusal;
 use crate::search::Query;
-
-/// The name of the search tool.
-pub(crate) const SEARCH: &str = "climax_search";
-/// The name of the tool that calls others.
-pub(crate) const CALL: &str = "climax_call";
 
 const DEFAULT_LIMIT: usize = 10;
 
@@ -56,7 +51,8 @@ fn saturated(whole: f64) -> i64 {
 
 /// The call that the arguments of `climax_call` ask for, or an answer that says what is wrong with them.
 pub(super) fn target(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
-    let refuse = |reason: String| Err(refusal(&Refusal::Arguments(vec![reason])));
+    let refuse =
+        |reason: String| Err(CallAnswer::refusal(&Refusal::Arguments(vec![reason])).into());
     let call = |tool, arguments| Ok(Request::Call { tool, arguments });
     let name = match arguments.remove("tool_name") {
         Some(Value::String(name)) => name,

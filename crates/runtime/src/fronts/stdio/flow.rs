@@ -135,8 +135,8 @@ impl Flow {
         if request.is_answered || request.kind == Kind::Other {
             return None;
         }
-        drop(state);
-        self.finish(number);
+        state.finish(number);
+        self.freed.notify_one();
         Some(number)
     }
 
@@ -151,12 +151,8 @@ impl Flow {
 
     /// A request has its answer.
     pub(super) fn finish(&self, number: Number) {
-        let mut state = self.state();
-        if let Some(request) = state.working.remove(&number) {
-            state.numbers.remove(&request.id);
-            *state.count(request.kind) -= 1;
-            self.freed.notify_one();
-        }
+        self.state().finish(number);
+        self.freed.notify_one();
     }
 
     /// Whether more may be read.
@@ -200,6 +196,13 @@ impl State {
             permit: None,
         };
         self.working.insert(number, request);
+    }
+
+    fn finish(&mut self, number: Number) {
+        if let Some(request) = self.working.remove(&number) {
+            self.numbers.remove(&request.id);
+            *self.count(request.kind) -= 1;
+        }
     }
 
     fn count(&mut self, kind: Kind) -> &mut usize {

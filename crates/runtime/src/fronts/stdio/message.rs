@@ -95,9 +95,10 @@ pub(super) fn session_error(request: &ClientRequest) -> Result<bool, ErrorData> 
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Ok(false),
         other if other.get_meta().protocol_version().is_some() => Ok(true),
         ClientRequest::CustomRequest(request) => Err(mcp::refusal(request)),
-        _ => Err(invalid_request(
-            "there is no session yet; send `initialize` first",
-        )),
+        ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => Err(
+            invalid_request("there is no session yet; send `initialize` first"),
+        ),
+        other => Err(mcp::method_not_found(other.method())),
     }
 }
 
