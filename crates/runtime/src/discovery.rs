@@ -24,8 +24,6 @@ pub(crate) use registration::registration;
 pub(crate) use request::RESULTS;
 use request::{Request, shortened};
 
-const CATEGORIES: &str = "list_tool_categories";
-
 /// The version of the form of answers.
 const VERSION: &str = "1.0";
 
@@ -42,31 +40,58 @@ pub(crate) struct Answered {
     pub(crate) results: usize,
 }
 
-/// The suite's tool that has a name.
-pub(crate) fn tool(name: &str) -> Option<&'static str> {
-    let tools = [find::NAME, details::NAME, CATEGORIES, capability::NAME];
-    tools.into_iter().find(|tool| *tool == name)
+/// A tool of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookupTool {
+    Search,
+    Details,
+    Categories,
+    Capability,
+}
+
+impl LookupTool {
+    const ALL: [Self; 4] = [
+        Self::Search,
+        Self::Details,
+        Self::Categories,
+        Self::Capability,
+    ];
+
+    /// The tool that has a name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// The name under which it is registered.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Search => find::NAME,
+            Self::Details => details::NAME,
+            Self::Categories => categories::NAME,
+            Self::Capability => capability::NAME,
+        }
+    }
 }
 
 /// Answers a request to one of the four tools.
 pub(crate) fn answer(
     selection: &Selection,
     cache: &Cache,
-    name: &str,
+    tool: LookupTool,
     arguments: Map<String, Value>,
 ) -> Answered {
-    let prepare = match name {
-        find::NAME => {
+    let prepare = match tool {
+        LookupTool::Search => {
             |selection: &_, arguments| Ok(find::respond(selection, arguments)?.0.prepared())
         }
-        capability::NAME => {
+        LookupTool::Capability => {
             |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.prepared())
         }
-        details::NAME => return details::answer(selection, arguments),
-        _ => return categories::answer(selection),
+        LookupTool::Details => return details::answer(selection, arguments),
+        LookupTool::Categories => return categories::answer(selection),
     };
     let start = Instant::now();
-    let request = format!("{name} {}", Value::Object(arguments.clone()));
+    let request = format!("{} {}", tool.name(), Value::Object(arguments.clone()));
     let prepared = cache.get(&request).map_or_else(
         || {
             let prepared: Prepared = prepare(selection, arguments)?;
@@ -80,7 +105,7 @@ pub(crate) fn answer(
         Err(refused) => return refused,
     };
     let end = End {
-        execution_time: (name == find::NAME).then(|| seconds_since(start)),
+        execution_time: (tool == LookupTool::Search).then(|| seconds_since(start)),
         ..End::now()
     };
     Answered {

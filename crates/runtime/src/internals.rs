@@ -19,7 +19,7 @@ use crate::call::guard::Guard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::Configuration;
-use crate::discovery::{self, Cache};
+use crate::discovery::{self, Cache, LookupTool};
 use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
@@ -118,7 +118,7 @@ fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String,
     discovery::answer(
         &Selection::all(catalog),
         cache,
-        "search_mcp_tools",
+        LookupTool::Search,
         arguments,
     )
     .json

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::call::answer::CallAnswer;
 use crate::call::{CallState, Executor};
 use crate::catalog::selection::Selection;
-use crate::discovery::{self, FoundTools};
+use crate::discovery::{self, FoundTools, LookupTool};
 use crate::registration::{CALL, SEARCH, ToolDescription};
 use crate::search::{Query, search};
 pub(crate) use client::{Client, ProgressUpdate};
@@ -44,8 +44,7 @@ pub(crate) enum Request {
     Search(Query),
     /// A tool of the discovery suite.
     Lookup {
-        /// Its name.
-        tool: &'static str,
+        tool: LookupTool,
         /// Its arguments.
         arguments: Map<String, Value>,
     },
@@ -145,7 +144,7 @@ impl Service {
 
     /// Whether a registered tool runs a command. The others only look up what was baked.
     pub(crate) fn runs_command(&self, name: &str) -> bool {
-        self.lookup_tool(name).is_none()
+        !self.is_search(name) && self.lookup_tool(name).is_none()
     }
 
     /// The request that a call of a registered tool is.
@@ -154,10 +153,11 @@ impl Service {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Request, InvalidRequest> {
-        match self.lookup_tool(name) {
-            Some(SEARCH) => return Ok(Request::Search(search_query(arguments))),
-            Some(tool) => return Ok(Request::Lookup { tool, arguments }),
-            None => {}
+        if self.is_search(name) {
+            return Ok(Request::Search(search_query(arguments)));
+        }
+        if let Some(tool) = self.lookup_tool(name) {
+            return Ok(Request::Lookup { tool, arguments });
         }
         match self.mode {
             Mode::Discovery | Mode::Explore if name == CALL => {
@@ -206,13 +206,15 @@ impl Service {
         self.usage.finish();
     }
 
-    /// The registered tool that has a name, if it only looks up what was baked.
-    fn lookup_tool(&self, name: &str) -> Option<&'static str> {
+    fn is_search(&self, name: &str) -> bool {
+        self.mode != Mode::Classic && name == SEARCH
+    }
+
+    /// The tool of the discovery suite that is registered under a name.
+    fn lookup_tool(&self, name: &str) -> Option<LookupTool> {
         match self.mode {
-            Mode::Classic => None,
-            _ if name == SEARCH => Some(SEARCH),
-            Mode::Discovery => None,
-            Mode::Explore => discovery::tool(name),
+            Mode::Explore => LookupTool::from_name(name),
+            Mode::Discovery | Mode::Classic => None,
         }
     }
 
@@ -224,11 +226,11 @@ impl Service {
         Answer::new(searched.json, false)
     }
 
-    fn look_up(&self, tool: &'static str, arguments: Map<String, Value>) -> Answer {
+    fn look_up(&self, tool: LookupTool, arguments: Map<String, Value>) -> Answer {
         let start = Instant::now();
         let answered = discovery::answer(&self.selection, &self.cache, tool, arguments);
         self.usage
-            .log(tool, &answered.about, answered.results, start);
+            .log(tool.name(), &answered.about, answered.results, start);
         Answer::new(answered.json, answered.is_error)
     }
 

@@ -9,6 +9,9 @@ use super::{Answered, End, Finished, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::UNCATEGORIZED;
 
+/// The tool's name.
+pub(super) const NAME: &str = "list_tool_categories";
+
 /// The categories that the suite knows whether they have tools or not.
 const USUAL: [&str; 8] = [
     "file_ops",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::CATEGORIES;
+use super::LookupTool;
 use crate::registration::{Hints, ToolDescription, object};
 
 /// The tools.
@@ -12,7 +12,7 @@ pub(crate) fn registration() -> [ToolDescription; 4] {
 
 fn search() -> ToolDescription {
     tool(
-        super::find::NAME,
+        LookupTool::Search,
         "Search tools in plain words",
         "Search for tools by what they do, in plain words. Results come with a confidence, reasons, \
          parameters, schema and an example call for climax_call.",
@@ -49,7 +49,7 @@ fn search() -> ToolDescription {
 
 fn details() -> ToolDescription {
     tool(
-        super::details::NAME,
+        LookupTool::Details,
         "Show all about a tool",
         "Get all that is known about a tool: parameters, schema, example calls, related tools, and what \
          to do and to watch for. A list of names gives a list of answers.",
@@ -79,7 +79,7 @@ fn details() -> ToolDescription {
 
 fn categories() -> ToolDescription {
     tool(
-        CATEGORIES,
+        LookupTool::Categories,
         "List categories of tools",
         "List the categories of tools: what they are about, how many tools they have, their CLIs, and \
          three representative tools each.",
@@ -89,7 +89,7 @@ fn categories() -> ToolDescription {
 
 fn capability() -> ToolDescription {
     tool(
-        super::capability::NAME,
+        LookupTool::Capability,
         "Search tools by capability",
         "Search for tools that can do something and take certain parameters. Each result tells what fits \
          and what does not.",
@@ -120,13 +120,13 @@ fn capability() -> ToolDescription {
 }
 
 fn tool(
-    name: &'static str,
+    tool: LookupTool,
     title: &'static str,
     description: &'static str,
     input_schema: Value,
 ) -> ToolDescription {
     ToolDescription {
-        name,
+        name: tool.name(),
         title: Some(title),
         description,
         input_schema: object(input_schema),
