@@ -96,13 +96,13 @@ pub(crate) fn answer(
         || {
             let prepared: Prepared = prepare(selection, arguments)?;
             cache.put(request, &prepared);
-            Ok(prepared)
+            Ok::<_, Refusal>(prepared)
         },
         Ok,
     );
     let prepared = match prepared {
         Ok(prepared) => prepared,
-        Err(refused) => return refused,
+        Err(refusal) => return refusal.answered(),
     };
     let end = End {
         execution_time: (tool == LookupTool::Search).then(|| seconds_since(start)),
@@ -183,16 +183,29 @@ fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect(SERIALISABLE)
 }
 
-/// The answer to a request that is wrong.
-fn refuse(tool: &'static str, request: &Request, context: Option<&str>) -> Answered {
-    let problems = request.problems.join("; ");
-    let message = format!("Parameter validation errors: {problems}");
-    let response = ErrorResponse::new(tool, message, context, request.suggestions.clone());
-    Answered {
-        json: to_json(&response),
-        is_error: true,
-        about: context.unwrap_or_default().to_owned(),
-        results: 0,
+/// Why a request cannot be answered.
+struct Refusal {
+    tool: &'static str,
+    request: Request,
+    /// What the request was about.
+    context: String,
+}
+
+impl Refusal {
+    fn problems(&self) -> String {
+        self.request.problems.join("; ")
+    }
+
+    fn answered(self) -> Answered {
+        let message = format!("Parameter validation errors: {}", self.problems());
+        let response =
+            ErrorResponse::new(self.tool, message, &self.context, self.request.suggestions);
+        Answered {
+            json: to_json(&response),
+            is_error: true,
+            about: self.context,
+            results: 0,
+        }
     }
 }
 
@@ -213,13 +226,8 @@ struct ErrorDetails {
 }
 
 impl ErrorResponse {
-    fn new(
-        tool: &'static str,
-        message: String,
-        context: Option<&str>,
-        suggestions: Vec<String>,
-    ) -> Self {
-        let context = context.filter(|context| !context.is_empty());
+    fn new(tool: &'static str, message: String, context: &str, suggestions: Vec<String>) -> Self {
+        let context = Some(context).filter(|context| !context.is_empty());
         Self {
             success: false,
             error: ErrorDetails {
@@ -263,13 +271,8 @@ pub(crate) fn find_tools(
     let start = Instant::now();
     let arguments = [("query", query.into()), ("max_results", limit.into())];
     let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    let mut request = Request::new(arguments.clone().into_iter().collect());
-    request.query("query", "Query");
-    if !request.problems.is_empty() {
-        return Err(request.problems.join("; "));
-    }
     let (response, total) = find::respond(selection, arguments.into_iter().collect())
-        .map_err(|refused| refused.json)?;
+        .map_err(|refusal| refusal.problems())?;
     Ok(FoundTools {
         response,
         total,

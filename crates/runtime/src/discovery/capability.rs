@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::request::Request;
 use super::result::{Fit, Parts, ToolFields, reasons};
-use super::{Answered, Response, refuse};
+use super::{Refusal, Response};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::{Found, Match, find};
@@ -58,7 +58,7 @@ struct Criteria {
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<Response<Body>, Answered> {
+) -> Result<Response<Body>, Refusal> {
     let mut request = Request::new(arguments);
     let query = request.query("capability_description", "Capability description");
     let required = request.names("required_parameters").into_iter();
@@ -72,7 +72,11 @@ pub(super) fn respond(
     let complexity = complexity.unwrap_or_else(|| ANY.to_owned());
     let max_results = request.max_results();
     if !request.problems.is_empty() {
-        return Err(refuse(NAME, &request, Some(&query)));
+        return Err(Refusal {
+            tool: NAME,
+            request,
+            context: query,
+        });
     }
     let found = fitting(selection, &query, &required, &complexity, max_results);
     let wanted = Wanted {

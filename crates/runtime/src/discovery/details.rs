@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::Request;
 use super::result::{Example, Parts, ToolFields, examples};
-use super::{Answered, End, ErrorResponse, refuse, to_json};
+use super::{Answered, End, ErrorResponse, Refusal, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::find;
@@ -97,7 +97,12 @@ pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -
     }
     let about = ids.join(", ");
     if !request.problems.is_empty() {
-        return refuse(NAME, &request, Some(&about));
+        let refusal = Refusal {
+            tool: NAME,
+            request,
+            context: about,
+        };
+        return refusal.answered();
     }
     let all: Vec<Details> = ids
         .iter()
@@ -178,7 +183,7 @@ fn unknown(selection: &Selection, id: &str) -> ErrorResponse {
         suggestions
     };
     let message = format!("Tool '{id}' not found");
-    ErrorResponse::new(NAME, message, Some(id), suggestions)
+    ErrorResponse::new(NAME, message, id, suggestions)
 }
 
 /// The names of tools that are written nearly so, and then of those that fit the words in it.

@@ -9,7 +9,7 @@ use super::categories::{self, breakdown};
 use super::hints::{Asked, navigation_hints, query_suggestions};
 use super::request::Request;
 use super::result::{Fit, Parts, ToolFields};
-use super::{Answered, FoundTool, Response, refuse};
+use super::{FoundTool, Refusal, Response};
 use crate::catalog::selection::Selection;
 use crate::search::offered_in;
 use crate::search::ranked::{Confidence, Found, find};
@@ -65,7 +65,7 @@ fn counts<S: Serializer>(
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<(Response<Body>, usize), Answered> {
+) -> Result<(Response<Body>, usize), Refusal> {
     let given = given(&arguments);
     let mut request = Request::new(arguments);
     let query = request.query("query", "Query");
@@ -77,7 +77,11 @@ pub(super) fn respond(
     let modes = Mode::ALL.map(Mode::name);
     let mode = request.choice("search_mode", &modes);
     if !request.problems.is_empty() {
-        return Err(refuse(NAME, &request, Some(&query)));
+        return Err(Refusal {
+            tool: NAME,
+            request,
+            context: query,
+        });
     }
     let mode = Mode::ALL
         .into_iter()

@@ -21,7 +21,7 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
-use serde::Serialize;
+use serde_json::Value;
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
@@ -29,8 +29,8 @@ use super::mcp::Deliveries;
 use departure::Departure;
 use flow::{Flow, Kind, Verdict};
 use lines::{Line, Lines};
-use message::{Parsed, error_response, invalid_request, parse, session_error};
-use writer::Writer;
+use message::{ErrorResponse, Parsed, invalid_request, parse, session_error};
+use writer::{Outgoing, Writer};
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
@@ -46,7 +46,7 @@ pub(crate) struct Stdio {
     flow: Arc<Flow>,
     /// The response to the last line, if the line was not for rmcp. It is kept here, because rmcp may drop
     /// the future that sends it and ask for the next message again.
-    reply: Option<Vec<u8>>,
+    reply: Option<ErrorResponse>,
     /// Taken when the session ends.
     writer: Option<Writer>,
 }
@@ -121,7 +121,7 @@ impl Stdio {
                     }
                     Line::TooLong(id) => {
                         let reason = format!("the message is over {} bytes", self.max_request);
-                        self.refuse(&id, &invalid_request(&reason));
+                        self.refuse(id, invalid_request(&reason));
                     }
                     Line::End => self.end(),
                 },
@@ -136,7 +136,7 @@ impl Stdio {
             Parsed::Message(message) => *message,
             Parsed::Nothing => return None,
             Parsed::Malformed(id, error) => {
-                self.refuse(&id, &error);
+                self.refuse(id, error);
                 return None;
             }
         };
@@ -168,7 +168,7 @@ impl Stdio {
             match session_error(&request.request) {
                 Ok(opens_session) => self.is_open = opens_session,
                 Err(error) => {
-                    self.refuse(&request.id, &error);
+                    self.refuse(request.id.into_json_value(), error);
                     return None;
                 }
             }
@@ -183,15 +183,15 @@ impl Stdio {
             Verdict::Parked => None,
             Verdict::Duplicate => {
                 let error = invalid_request("another request with this id is not answered yet");
-                self.refuse(&request.id, &error);
+                self.refuse(request.id.into_json_value(), error);
                 None
             }
         }
     }
 
     /// Answers a line that rmcp does not get.
-    fn refuse(&mut self, id: &impl Serialize, error: &ErrorData) {
-        self.reply = Some(error_response(id, error));
+    fn refuse(&mut self, id: Value, error: ErrorData) {
+        self.reply = Some(ErrorResponse::new(id, error));
     }
 
     /// One reply is sent before the next line is read.
@@ -200,8 +200,8 @@ impl Stdio {
             && let Some(writer) = &self.writer
         {
             tokio::select! {
-                Ok(slot) = writer.queue.reserve() => if let Some(bytes) = self.reply.take() {
-                    slot.send(bytes.into());
+                Ok(slot) = writer.queue.reserve() => if let Some(reply) = self.reply.take() {
+                    slot.send(Outgoing::Refusal(reply));
                 },
                 () = self.departure.watch() => {}
             }
@@ -238,8 +238,6 @@ impl Transport<RoleServer> for Stdio {
             let Some(queue) = queue else {
                 return Err(io::ErrorKind::BrokenPipe.into());
             };
-            // Serialised only when there is room for it, because JSON may be several times as large as its
-            // text.
             let Ok(slot) = queue.reserve().await else {
                 return Err(io::ErrorKind::BrokenPipe.into());
             };
@@ -259,8 +257,10 @@ impl Transport<RoleServer> for Stdio {
                 }
                 answers = Some(number);
             }
-            let bytes = message::serialise(&message);
-            slot.send(writer::Line { bytes, answers });
+            slot.send(Outgoing::Message {
+                message: Box::new(message),
+                answers,
+            });
             Ok(())
         }
     }

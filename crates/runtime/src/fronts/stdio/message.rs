@@ -1,9 +1,7 @@
 //! Reads a line as a message of rmcp's, or says why it is none.
 
 use rmcp::ErrorData;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, RequestId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -102,15 +100,22 @@ pub(super) fn session_error(request: &ClientRequest) -> Result<bool, ErrorData> 
     }
 }
 
-/// A message as a line, without its end.
-pub(super) fn serialise(message: &ServerJsonRpcMessage) -> Vec<u8> {
-    serde_json::to_vec(message).expect("keys are strings, and no number is infinite")
+/// The response to what rmcp cannot have. Unlike rmcp's own type, it can have any id, and none.
+#[derive(Serialize)]
+pub(super) struct ErrorResponse {
+    jsonrpc: &'static str,
+    id: Value,
+    error: ErrorData,
 }
 
-/// The response to what rmcp cannot have. Unlike rmcp's own type, it can have any id, and none.
-pub(super) fn error_response(id: &impl Serialize, error: &ErrorData) -> Vec<u8> {
-    let response = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
-    response.to_string().into_bytes()
+impl ErrorResponse {
+    pub(super) fn new(id: Value, error: ErrorData) -> Self {
+        Self {
+            jsonrpc: "2.0",
+            id,
+            error,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,64 +1,63 @@
-//! Writes lines in the order in which they come, several at once when they come faster than the
-//! client reads.
+//! Serialises messages and writes them in the order in which they come, several at once when they come faster
+//! than the client reads.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncWriteExt, BufWriter};
+use rmcp::model::ServerJsonRpcMessage;
+use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::flow::{Flow, Number};
+use super::message::ErrorResponse;
 use super::streams::Output;
 
-/// How many lines wait to be written.
-const QUEUE: usize = 64;
+/// Messages that wait to be written.
+const QUEUE_LENGTH: usize = 64;
 
-/// How long a client has to take the last lines when the server stops.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// Bytes after which a batch is written. A pipe takes as many at once.
+const BATCH_BYTES: usize = 64 * 1024;
 
-/// A line to be written.
-pub(super) struct Line {
-    /// Without its end.
-    pub(super) bytes: Vec<u8>,
-    /// The request that it answers.
-    pub(super) answers: Option<Number>,
-}
+/// How long a client has to take the last messages when the server stops.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
 
-impl From<Vec<u8>> for Line {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self {
-            bytes,
-            answers: None,
-        }
-    }
+/// A message to be written. It is serialised last, because JSON may be several times as large as its text.
+pub(super) enum Outgoing {
+    /// From rmcp.
+    Message {
+        message: Box<ServerJsonRpcMessage>,
+        /// The request that it answers.
+        answers: Option<Number>,
+    },
+    /// The response to a line that rmcp does not get.
+    Refusal(ErrorResponse),
 }
 
 /// The way to the client.
 pub(super) struct Writer {
-    /// Lines go in here.
-    pub(super) queue: Sender<Line>,
+    pub(super) queue: Sender<Outgoing>,
     task: JoinHandle<()>,
 }
 
 impl Writer {
     pub(super) fn new(output: Output, flow: Arc<Flow>, stop: CancellationToken) -> Self {
-        let (queue, lines) = channel(QUEUE);
+        let (queue, messages) = channel(QUEUE_LENGTH);
         let task = tokio::spawn(async move {
             let stopped = async {
                 stop.cancelled().await;
-                sleep(PATIENCE).await;
+                sleep(CLOSE_TIMEOUT).await;
             };
             tokio::select! {
-                result = write(output, lines, &flow) => if let Err(error) = result {
-                    tracing::error!("cannot answer: {error}");
-                    // A client that cannot hear has gone.
+                result = write(output, messages, &flow) => if let Err(error) = result {
+                    tracing::error!("cannot write to standard output: {error}");
+                    // The client has gone.
                     stop.cancel();
                 },
-                () = stopped => tracing::warn!("the client does not take its answers"),
+                () = stopped => tracing::warn!("the client does not read its responses"),
             }
         });
         Self { queue, task }
@@ -71,18 +70,55 @@ impl Writer {
     }
 }
 
-async fn write(output: Output, mut lines: Receiver<Line>, flow: &Flow) -> io::Result<()> {
-    let mut output = BufWriter::new(output);
-    let mut batch = Vec::with_capacity(QUEUE);
-    while lines.recv_many(&mut batch, QUEUE).await > 0 {
-        for mut line in batch.drain(..) {
-            line.bytes.push(b'\n');
-            output.write_all(&line.bytes).await?;
-            if let Some(number) = line.answers {
-                flow.finish(number);
+async fn write(
+    mut output: Output,
+    mut messages: Receiver<Outgoing>,
+    flow: &Flow,
+) -> io::Result<()> {
+    let mut received = Vec::with_capacity(QUEUE_LENGTH);
+    let mut batch = Batch::default();
+    while messages.recv_many(&mut received, QUEUE_LENGTH).await > 0 {
+        for message in received.drain(..) {
+            batch.push(&message);
+            if batch.bytes.len() >= BATCH_BYTES {
+                batch.write(&mut output, flow).await?;
             }
         }
-        output.flush().await?;
+        batch.write(&mut output, flow).await?;
     }
     output.shutdown().await
+}
+
+/// Lines that are written together.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// The requests that they answer.
+    answers: Vec<Number>,
+}
+
+impl Batch {
+    fn push(&mut self, message: &Outgoing) {
+        let result = match message {
+            Outgoing::Message { message, answers } => {
+                self.answers.extend(answers);
+                serde_json::to_writer(&mut self.bytes, message)
+            }
+            Outgoing::Refusal(refusal) => serde_json::to_writer(&mut self.bytes, refusal),
+        };
+        result.expect("keys are strings, and no number is infinite");
+        self.bytes.push(b'\n');
+    }
+
+    async fn write(&mut self, output: &mut Output, flow: &Flow) -> io::Result<()> {
+        output.write_all(&self.bytes).await?;
+        output.flush().await?;
+        self.bytes.clear();
+        // A long response leaves no large buffer behind.
+        self.bytes.shrink_to(2 * BATCH_BYTES);
+        for number in self.answers.drain(..) {
+            flow.finish(number);
+        }
+        Ok(())
+    }
 }
