@@ -4,7 +4,7 @@ use crate::code::Code;
 
 /// A place in a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct SourceSpan {
     /// Which source, by number.
     pub source: usize,
     /// The first byte.
@@ -30,16 +30,16 @@ pub struct Diagnostic {
     /// What is wrong.
     pub message: String,
     /// Where, unless it is about no file's text.
-    pub span: Option<Span>,
+    pub span: Option<SourceSpan>,
     /// A second place that is involved, and what it is.
-    pub related: Option<(Span, &'static str)>,
+    pub related: Option<(SourceSpan, &'static str)>,
     /// What to do.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
     /// A message about a place.
-    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, span: SourceSpan, message: impl Into<String>) -> Self {
         Self {
             span: Some(span),
             ..Self::general(code, message)
@@ -66,7 +66,7 @@ impl Diagnostic {
 
     /// Shows a second place.
     #[must_use]
-    pub fn related(mut self, span: Span, label: &'static str) -> Self {
+    pub fn related(mut self, span: SourceSpan, label: &'static str) -> Self {
         self.related = Some((span, label));
         self
     }

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::diagnostic::{Diagnostic, Severity, Span, line_and_column};
+use crate::diagnostic::{Diagnostic, Severity, SourceSpan, line_and_column};
 use crate::source::Source;
 
 /// Characters that are marked at most. The renderer cuts long lines, but never what is marked.
@@ -85,7 +85,7 @@ struct Mark {
 impl Mark {
     fn new(
         sources: &[Source],
-        span: Span,
+        span: SourceSpan,
         kind: AnnotationKind,
         label: Option<&'static str>,
     ) -> Self {
@@ -142,7 +142,7 @@ mod tests {
         let span = |part: &str| {
             let start = text.rfind(part).expect("it is there");
             let end = start + part.len();
-            Span {
+            SourceSpan {
                 source: 0,
                 start,
                 end,
@@ -269,13 +269,13 @@ mod tests {
             let boundaries: Vec<usize> = boundaries.collect();
             let spans = boundaries.iter().flat_map(|&start| {
                 let ends = boundaries.iter().filter(move |&&end| end >= start);
-                ends.map(move |&end| Span {
+                ends.map(move |&end| SourceSpan {
                     source: 0,
                     start,
                     end,
                 })
             });
-            let spans: Vec<Span> = spans.collect();
+            let spans: Vec<SourceSpan> = spans.collect();
             for &span in &spans {
                 let (line, column) = line_and_column(text, span.start);
                 for &related in &spans {

@@ -3,21 +3,21 @@
 use climax_core::scalar::Number;
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
-use crate::yaml::{Node, OldReading, Value};
+use crate::diagnostic::{Diagnostic, SourceSpan};
+use crate::yaml::{Node, Yaml11Reading, YamlValue};
 
 /// A value and its place.
 pub struct At<T> {
     /// The value.
     pub value: T,
     /// Where it is written.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
 /// The fields of one mapping. What is left when it closes is unknown.
 pub struct Fields<'r> {
     what: &'static str,
-    span: Span,
+    span: SourceSpan,
     entries: Vec<(Node, Node)>,
     known: Vec<&'static str>,
     report: &'r mut Vec<Diagnostic>,
@@ -28,7 +28,7 @@ impl<'r> Fields<'r> {
     pub fn open(node: Node, what: &'static str, report: &'r mut Vec<Diagnostic>) -> Option<Self> {
         let span = node.span;
         match node.value {
-            Value::Map(entries) => Some(Self {
+            YamlValue::Map(entries) => Some(Self {
                 what,
                 // A mapping's own place is often the white space before it.
                 span: entries.first().map_or(span, |(key, _)| key.span),
@@ -55,7 +55,7 @@ impl<'r> Fields<'r> {
     ) -> Option<Self> {
         let fields = Self::open(node, what, report)?;
         for (key, value) in &fields.entries {
-            if let (Value::Text(name), Value::Null) = (&key.value, &value.value) {
+            if let (YamlValue::Text(name), YamlValue::Null) = (&key.value, &value.value) {
                 let message = format!("`{name}` has no value");
                 fields.report.push(
                     Diagnostic::new(Code::WrongType, key.span, message)
@@ -76,7 +76,7 @@ impl<'r> Fields<'r> {
         let position = self.position(name)?;
         let (_, node) = self.entries.remove(position);
         match node.value {
-            Value::Null => None,
+            YamlValue::Null => None,
             _ => read(node, self.report),
         }
     }
@@ -111,14 +111,15 @@ impl<'r> Fields<'r> {
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        let is_it = |(key, _): &(Node, Node)| matches!(&key.value, Value::Text(key) if key == name);
+        let is_it =
+            |(key, _): &(Node, Node)| matches!(&key.value, YamlValue::Text(key) if key == name);
         self.entries.iter().position(is_it)
     }
 
     /// Reports what was not asked for.
     pub fn close(self) {
         for (key, _) in self.entries {
-            let Value::Text(name) = &key.value else {
+            let YamlValue::Text(name) = &key.value else {
                 let kind = key.value.kind();
                 let message = format!("the fields of {} have names, and this is {kind}", self.what);
                 self.report.push(
@@ -169,9 +170,9 @@ pub fn wrong_type(node: &Node, expected: &str, help: &str) -> Diagnostic {
 /// Reads text. Anything that any YAML version takes for something else must be quoted.
 pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
     let quote = "put it in quotes if it is meant as text";
-    let error = match (&node.value, node.old_reading) {
-        (Value::Text(_), None) => None,
-        (Value::Text(text), Some(reading)) => Some(
+    let error = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Text(_), None) => None,
+        (YamlValue::Text(text), Some(reading)) => Some(
             Diagnostic::new(
                 Code::AmbiguousScalar,
                 node.span,
@@ -179,15 +180,15 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
             )
             .help(quote),
         ),
-        (Value::List(_) | Value::Map(_) | Value::Null, _) => {
+        (YamlValue::List(_) | YamlValue::Map(_) | YamlValue::Null, _) => {
             Some(wrong_type(&node, "text", "give one text"))
         }
-        (Value::Boolean(_) | Value::Integer(_) | Value::Float(_), _) => {
+        (YamlValue::Boolean(_) | YamlValue::Integer(_) | YamlValue::Float(_), _) => {
             Some(wrong_type(&node, "text", quote))
         }
     };
     match (error, node.value) {
-        (None, Value::Text(value)) => Some(At {
+        (None, YamlValue::Text(value)) => Some(At {
             value,
             span: node.span,
         }),
@@ -222,10 +223,10 @@ pub fn pairs(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>
 /// Reads `true` or `false`.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
-    let value = match (&node.value, node.old_reading) {
-        (Value::Boolean(value), _) => *value,
+    let value = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Boolean(value), _) => *value,
         // Existing configs may say `required: yes`; nothing else can be meant.
-        (_, Some(OldReading::Boolean(value))) => value,
+        (_, Some(Yaml11Reading::Boolean(value))) => value,
         _ => {
             report.push(wrong_type(
                 &node,
@@ -244,9 +245,9 @@ pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
 /// Reads a number.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Number>> {
-    let value = match (&node.value, node.old_reading) {
-        (Value::Integer(integer), None) => Number::Integer(*integer),
-        (Value::Float(float), None) => Number::Float(*float),
+    let value = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Integer(integer), None) => Number::Integer(*integer),
+        (YamlValue::Float(float), None) => Number::Float(*float),
         (_, Some(reading)) => {
             let message = format!("YAML 1.1 takes this for {reading}, YAML 1.2 does not");
             report.push(
@@ -301,7 +302,7 @@ pub fn one_of<T: Copy>(
 
 /// Reads a list.
 pub fn list(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
-    if let Value::List(items) = node.value {
+    if let YamlValue::List(items) = node.value {
         return Some(items);
     }
     report.push(wrong_type(
@@ -314,7 +315,7 @@ pub fn list(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
 
 /// Reads a mapping whose keys are not known beforehand.
 pub fn map(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(Node, Node)>> {
-    if let Value::Map(entries) = node.value {
+    if let YamlValue::Map(entries) = node.value {
         return Some(entries);
     }
     report.push(wrong_type(

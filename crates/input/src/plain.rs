@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use crate::yaml::Value;
+use crate::yaml::YamlValue;
 
 /// What YAML 1.1 takes an unquoted scalar for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OldReading {
+pub enum Yaml11Reading {
     /// `yes`, `no`, `on`, `off`
     Boolean(bool),
     /// `010`: octal
@@ -22,7 +22,7 @@ pub enum OldReading {
     Text,
 }
 
-impl fmt::Display for OldReading {
+impl fmt::Display for Yaml11Reading {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Boolean(true) => "the boolean true",
@@ -37,17 +37,17 @@ impl fmt::Display for OldReading {
 }
 
 /// What an unquoted scalar stands for.
-pub(crate) fn value(scalar: &str) -> Value {
+pub(crate) fn value(scalar: &str) -> YamlValue {
     match scalar {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Boolean(true),
-        "false" | "False" | "FALSE" => Value::Boolean(false),
-        _ => number(scalar).unwrap_or_else(|| Value::Text(scalar.to_owned())),
+        "" | "~" | "null" | "Null" | "NULL" => YamlValue::Null,
+        "true" | "True" | "TRUE" => YamlValue::Boolean(true),
+        "false" | "False" | "FALSE" => YamlValue::Boolean(false),
+        _ => number(scalar).unwrap_or_else(|| YamlValue::Text(scalar.to_owned())),
     }
 }
 
 /// The number that a scalar stands for, if it is one. One that does not fit into 64 bits is a float.
-pub(crate) fn number(scalar: &str) -> Option<Value> {
+pub(crate) fn number(scalar: &str) -> Option<YamlValue> {
     let unsigned = scalar.strip_prefix(['-', '+']).unwrap_or(scalar);
     let (radix, digits) = match unsigned.get(..2) {
         Some("0x") => (16, &unsigned[2..]),
@@ -64,13 +64,13 @@ pub(crate) fn number(scalar: &str) -> Option<Value> {
         let sign = if scalar.starts_with('-') { "-" } else { "" };
         let integer = i64::from_str_radix(&format!("{sign}{plain}"), radix);
         return match integer {
-            Ok(integer) => Some(Value::Integer(integer)),
-            Err(_) if radix == 10 => format!("{sign}{plain}").parse().ok().map(Value::Float),
+            Ok(integer) => Some(YamlValue::Integer(integer)),
+            Err(_) if radix == 10 => format!("{sign}{plain}").parse().ok().map(YamlValue::Float),
             Err(_) => None,
         };
     }
     is_float(unsigned)
-        .then(|| scalar.parse().ok().map(Value::Float))
+        .then(|| scalar.parse().ok().map(YamlValue::Float))
         .flatten()
 }
 
@@ -90,26 +90,26 @@ fn is_float(unsigned: &str) -> bool {
 }
 
 /// What YAML 1.1 takes an unquoted scalar for, where YAML 1.2 takes it for something else.
-pub(crate) fn old_reading(scalar: &str) -> Option<OldReading> {
+pub(crate) fn yaml_1_1_reading(scalar: &str) -> Option<Yaml11Reading> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match scalar {
-        "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(OldReading::Boolean(true)),
-        "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(OldReading::Boolean(false)),
+        "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(Yaml11Reading::Boolean(true)),
+        "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(Yaml11Reading::Boolean(false)),
         _ => {}
     }
     let unsigned = scalar.strip_prefix(['-', '+']).unwrap_or(scalar);
     let mut parts = unsigned.split(':');
     if unsigned.contains(':') && parts.all(|part| digits(part.split('.').next().unwrap_or(part))) {
-        return Some(OldReading::Sexagesimal);
+        return Some(Yaml11Reading::Sexagesimal);
     }
     if unsigned.len() > 1 && unsigned.starts_with('0') && digits(unsigned) {
-        return Some(OldReading::Octal);
+        return Some(Yaml11Reading::Octal);
     }
     if unsigned
         .strip_prefix("0b")
         .is_some_and(|bits| bits.bytes().all(|byte| matches!(byte, b'0' | b'1' | b'_')))
     {
-        return Some(OldReading::Binary);
+        return Some(Yaml11Reading::Binary);
     }
     let is_octal = unsigned.strip_prefix("0o").is_some_and(digits);
     let is_power = unsigned
@@ -118,7 +118,7 @@ pub(crate) fn old_reading(scalar: &str) -> Option<OldReading> {
             digits(number) && digits(power.strip_prefix(['-', '+']).unwrap_or(power))
         });
     if is_octal || is_power {
-        return Some(OldReading::Text);
+        return Some(Yaml11Reading::Text);
     }
     let mut date = scalar.splitn(3, '-');
     if let (Some(year), Some(month), Some(day)) = (date.next(), date.next(), date.next())
@@ -128,7 +128,7 @@ pub(crate) fn old_reading(scalar: &str) -> Option<OldReading> {
         && month.len() <= 2
         && digits(day.get(..2).unwrap_or(day))
     {
-        return Some(OldReading::Date);
+        return Some(Yaml11Reading::Date);
     }
     None
 }
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn scalars_that_yaml_1_1_reads_otherwise_are_known() {
         for (text, reading) in [
-            ("yes", Some(OldReading::Boolean(true))),
-            ("Off", Some(OldReading::Boolean(false))),
-            ("010", Some(OldReading::Octal)),
-            ("12:30", Some(OldReading::Sexagesimal)),
-            ("0b11", Some(OldReading::Binary)),
-            ("2026-01-31", Some(OldReading::Date)),
-            ("0o17", Some(OldReading::Text)),
-            ("1e3", Some(OldReading::Text)),
+            ("yes", Some(Yaml11Reading::Boolean(true))),
+            ("Off", Some(Yaml11Reading::Boolean(false))),
+            ("010", Some(Yaml11Reading::Octal)),
+            ("12:30", Some(Yaml11Reading::Sexagesimal)),
+            ("0b11", Some(Yaml11Reading::Binary)),
+            ("2026-01-31", Some(Yaml11Reading::Date)),
+            ("0o17", Some(Yaml11Reading::Text)),
+            ("1e3", Some(Yaml11Reading::Text)),
             ("1.5e3", None),
             ("east", None),
             ("yesterday", None),
@@ -156,30 +156,30 @@ mod tests {
             ("0", None),
             ("y", None),
         ] {
-            assert_eq!(old_reading(text), reading, "{text}");
+            assert_eq!(yaml_1_1_reading(text), reading, "{text}");
         }
     }
 
     #[test]
     fn scalars_are_what_yaml_1_2_says() {
         for (text, meant) in [
-            ("~", Value::Null),
-            ("True", Value::Boolean(true)),
-            ("-12", Value::Integer(-12)),
-            ("1_000", Value::Integer(1000)),
-            ("0x1F", Value::Integer(31)),
+            ("~", YamlValue::Null),
+            ("True", YamlValue::Boolean(true)),
+            ("-12", YamlValue::Integer(-12)),
+            ("1_000", YamlValue::Integer(1000)),
+            ("0x1F", YamlValue::Integer(31)),
             (
                 "9223372036854775808",
-                Value::Float(9_223_372_036_854_775_808.0),
+                YamlValue::Float(9_223_372_036_854_775_808.0),
             ),
-            (".5", Value::Float(0.5)),
-            ("-1.5e-3", Value::Float(-0.0015)),
-            ("1.", Value::Float(1.0)),
+            (".5", YamlValue::Float(0.5)),
+            ("-1.5e-3", YamlValue::Float(-0.0015)),
+            ("1.", YamlValue::Float(1.0)),
         ] {
             assert_eq!(value(text), meant, "{text}");
         }
         for text in [".inf", "_1", "1.2.3", "e5", ".", "0x", "-"] {
-            assert_eq!(value(text), Value::Text(text.to_owned()));
+            assert_eq!(value(text), YamlValue::Text(text.to_owned()));
         }
     }
 }

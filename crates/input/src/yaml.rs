@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as Place, StrInput, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, Tag};
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
-pub use crate::plain::OldReading;
-use crate::plain::{number, old_reading, value};
+use crate::diagnostic::{Diagnostic, SourceSpan};
+pub use crate::plain::Yaml11Reading;
+use crate::plain::{number, value, yaml_1_1_reading};
 use crate::source::Source;
 
 /// How many nodes aliases may stand for. A catalog of 10,000 tools that share arguments has less.
@@ -21,16 +21,16 @@ const FEW: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// What it is.
-    pub value: Value,
+    pub value: YamlValue,
     /// Where it is written.
-    pub span: Span,
+    pub span: SourceSpan,
     /// What YAML 1.1 takes this unquoted text for, where YAML 1.2 takes it for something else.
-    pub old_reading: Option<OldReading>,
+    pub yaml_1_1_reading: Option<Yaml11Reading>,
 }
 
 /// What a node is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum YamlValue {
     /// Nothing, or `null`.
     Null,
     /// `true` or `false`.
@@ -47,7 +47,7 @@ pub enum Value {
     Map(Vec<(Node, Node)>),
 }
 
-impl Value {
+impl YamlValue {
     /// The kind of value, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -69,7 +69,7 @@ impl Value {
 /// The first thing that is not text or not YAML, or that would make the document explode.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
     if let Some(start) = source.not_text {
-        let span = Span {
+        let span = SourceSpan {
             source: number,
             start,
             end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
@@ -77,7 +77,7 @@ pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
         let message = "this is not UTF-8 text";
         return Err(Diagnostic::new(Code::Unreadable, span, message).help("save the file as UTF-8"));
     }
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         number,
         text: &source.text,
         events: Parser::new_from_str(&source.text),
@@ -88,7 +88,7 @@ pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
 }
 
 /// Reads nodes from the events of a parser.
-struct Reader<'t> {
+struct YamlReader<'t> {
     number: usize,
     text: &'t str,
     events: Parser<'t, StrInput<'t>>,
@@ -100,7 +100,7 @@ struct Reader<'t> {
 
 type Read<T> = Result<T, Diagnostic>;
 
-impl<'t> Reader<'t> {
+impl<'t> YamlReader<'t> {
     /// The one document that a file is.
     fn document(&mut self) -> Read<Node> {
         let mut document = None;
@@ -123,26 +123,26 @@ impl<'t> Reader<'t> {
             }
         }
         let nothing = Node {
-            value: Value::Null,
-            span: Span {
+            value: YamlValue::Null,
+            span: SourceSpan {
                 source: self.number,
                 start: 0,
                 end: 0,
             },
-            old_reading: None,
+            yaml_1_1_reading: None,
         };
         Ok(document.unwrap_or(nothing))
     }
 
-    fn next(&mut self) -> Read<(Event<'t>, Place)> {
+    fn next(&mut self) -> Read<(Event<'t>, ParserSpan)> {
         match self.events.next() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(self.syntax_error(&error)),
-            None => Ok((Event::StreamEnd, Place::default())),
+            None => Ok((Event::StreamEnd, ParserSpan::default())),
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: Place) -> Read<Node> {
+    fn node(&mut self, event: Event<'t>, place: ParserSpan) -> Read<Node> {
         let span = self.span(place);
         let (anchor, node) = match event {
             Event::Alias(anchor) => return self.alias(anchor, span),
@@ -158,12 +158,12 @@ impl<'t> Reader<'t> {
                         (event, place) => items.push(self.node(event, place)?),
                     }
                 }
-                (anchor, collection(Value::List(items), span))
+                (anchor, collection(YamlValue::List(items), span))
             }
             Event::MappingStart(_, anchor, tag) => {
                 no_tag(tag.as_deref(), "map", span)?;
                 let entries = self.entries()?;
-                (anchor, collection(Value::Map(entries), span))
+                (anchor, collection(YamlValue::Map(entries), span))
             }
             _ => {
                 let message = "not valid YAML: something is missing";
@@ -177,7 +177,7 @@ impl<'t> Reader<'t> {
         Ok(node)
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Read<Node> {
+    fn alias(&mut self, anchor: usize, span: SourceSpan) -> Read<Node> {
         let Some((node, count)) = self.anchors.get(&anchor) else {
             let message = "an alias stands within what it stands for";
             return Err(Diagnostic::new(Code::AliasBomb, span, message)
@@ -197,21 +197,21 @@ impl<'t> Reader<'t> {
         text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
-        mut span: Span,
+        mut span: SourceSpan,
     ) -> Read<Node> {
         let is_plain = style == ScalarStyle::Plain;
         // Where a block scalar ends is of no use to a reader.
         span.end = span.start + self.text[span.start..span.end].trim_end().len();
         let value = match tag {
             None if is_plain => value(text),
-            None => Value::Text(text.to_owned()),
+            None => YamlValue::Text(text.to_owned()),
             Some(tag) => tagged(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
         };
         Ok(Node {
             value,
             span,
-            old_reading: if is_plain && tag.is_none() {
-                old_reading(text)
+            yaml_1_1_reading: if is_plain && tag.is_none() {
+                yaml_1_1_reading(text)
             } else {
                 None
             },
@@ -252,10 +252,10 @@ impl<'t> Reader<'t> {
         Ok(entries)
     }
 
-    fn span(&self, place: Place) -> Span {
+    fn span(&self, place: ParserSpan) -> SourceSpan {
         let range = place.byte_range().unwrap_or_default();
         let start = range.start.min(self.text.len());
-        Span {
+        SourceSpan {
             source: self.number,
             start,
             end: range.end.clamp(start, self.text.len()),
@@ -265,7 +265,7 @@ impl<'t> Reader<'t> {
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {
         let start = error.marker().byte_offset().unwrap_or_default();
         let start = start.min(self.text.len());
-        let span = Span {
+        let span = SourceSpan {
             source: self.number,
             start,
             end: start,
@@ -277,19 +277,19 @@ impl<'t> Reader<'t> {
 }
 
 /// A collection's place is where it begins.
-fn collection(value: Value, span: Span) -> Node {
+fn collection(value: YamlValue, span: SourceSpan) -> Node {
     let end = span.start;
     Node {
         value,
-        span: Span { end, ..span },
-        old_reading: None,
+        span: SourceSpan { end, ..span },
+        yaml_1_1_reading: None,
     }
 }
 
 fn count(node: &Node) -> usize {
     1 + match &node.value {
-        Value::List(items) => items.iter().map(count).sum(),
-        Value::Map(entries) => entries
+        YamlValue::List(items) => items.iter().map(count).sum(),
+        YamlValue::Map(entries) => entries
             .iter()
             .map(|(key, value)| count(key) + count(value))
             .sum(),
@@ -298,38 +298,38 @@ fn count(node: &Node) -> usize {
 }
 
 /// What a scalar with a tag stands for, if it can.
-fn tagged(text: &str, tag: &Tag) -> Option<Value> {
+fn tagged(text: &str, tag: &Tag) -> Option<YamlValue> {
     let is = |name: &str| tag.is_yaml_core_schema_tag(name);
     if is("str") {
-        Some(Value::Text(text.to_owned()))
+        Some(YamlValue::Text(text.to_owned()))
     } else if is("int") {
-        number(text).filter(|it| matches!(it, Value::Integer(_)))
+        number(text).filter(|it| matches!(it, YamlValue::Integer(_)))
     } else if is("float") {
         number(text)
     } else if is("bool") {
-        Some(value(text)).filter(|it| matches!(it, Value::Boolean(_)))
+        Some(value(text)).filter(|it| matches!(it, YamlValue::Boolean(_)))
     } else if is("null") {
-        Some(value(text)).filter(|it| matches!(it, Value::Null))
+        Some(value(text)).filter(|it| matches!(it, YamlValue::Null))
     } else {
         None
     }
 }
 
-fn no_tag(tag: Option<&Tag>, name: &str, span: Span) -> Read<()> {
+fn no_tag(tag: Option<&Tag>, name: &str, span: SourceSpan) -> Read<()> {
     match tag {
         Some(tag) if !tag.is_yaml_core_schema_tag(name) => Err(unknown_tag(tag, span)),
         _ => Ok(()),
     }
 }
 
-fn unknown_tag(tag: &Tag, span: Span) -> Diagnostic {
+fn unknown_tag(tag: &Tag, span: SourceSpan) -> Diagnostic {
     let message = format!("the tag `{tag}` does not fit here");
     Diagnostic::new(Code::Syntax, span, message).help("remove it: nothing here needs a tag")
 }
 
 fn duplicate(key: &Node) -> Diagnostic {
     let message = match &key.value {
-        Value::Text(key) => format!("the key `{key}` is given twice"),
+        YamlValue::Text(key) => format!("the key `{key}` is given twice"),
         _ => "a key is given twice".to_owned(),
     };
     Diagnostic::new(Code::DuplicateKey, key.span, message).help("keep one of the two")
@@ -347,7 +347,7 @@ fn second(entries: &[(Node, Node)]) -> Option<&Node> {
     }
     let mut seen = HashSet::new();
     keys().find(|key| match &key.value {
-        Value::Text(text) => !seen.insert(text.as_str()),
+        YamlValue::Text(text) => !seen.insert(text.as_str()),
         other => keys().filter(|key| key.value == *other).count() > 1,
     })
 }
@@ -355,11 +355,11 @@ fn second(entries: &[(Node, Node)]) -> Option<&Node> {
 /// Adds the entries of one mapping or several that a mapping does not have itself.
 fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> Read<()> {
     let several = match merged.value {
-        Value::List(items) => items,
+        YamlValue::List(items) => items,
         _ => vec![merged],
     };
     for mapping in several {
-        let Value::Map(more) = mapping.value else {
+        let YamlValue::Map(more) = mapping.value else {
             let kind = mapping.value.kind();
             let message = format!("`<<` takes in mappings, and this is {kind}");
             return Err(Diagnostic::new(Code::Syntax, mapping.span, message)
@@ -410,7 +410,7 @@ mod tests {
 
     fn only_value(text: &str) -> Node {
         match parse_text(text).expect("valid YAML").value {
-            Value::Map(mut entries) => entries.remove(0).1,
+            YamlValue::Map(mut entries) => entries.remove(0).1,
             other => panic!("not a mapping: {other:?}"),
         }
     }
@@ -418,8 +418,8 @@ mod tests {
     #[test]
     fn only_what_is_neither_quoted_nor_tagged_can_be_read_in_two_ways() {
         for (text, reading) in [
-            ("yes", Some(OldReading::Boolean(true))),
-            ("&z yes", Some(OldReading::Boolean(true))),
+            ("yes", Some(Yaml11Reading::Boolean(true))),
+            ("&z yes", Some(Yaml11Reading::Boolean(true))),
             ("'yes'", None),
             ("\"010\"", None),
             ("!!str yes", None),
@@ -428,58 +428,65 @@ mod tests {
             ("[\"a !b\", 1] # >", None),
         ] {
             let node = only_value(&format!("k: {text}"));
-            assert_eq!(node.old_reading, reading, "{text}");
+            assert_eq!(node.yaml_1_1_reading, reading, "{text}");
         }
     }
 
     #[test]
     fn a_word_before_a_scalar_is_no_tag_unless_it_is_one() {
-        let Value::List(items) = only_value("k: [\"a !b\", yes]").value else {
+        let YamlValue::List(items) = only_value("k: [\"a !b\", yes]").value else {
             panic!("not a list")
         };
-        assert_eq!(items[1].old_reading, Some(OldReading::Boolean(true)));
+        assert_eq!(
+            items[1].yaml_1_1_reading,
+            Some(Yaml11Reading::Boolean(true))
+        );
     }
 
     #[test]
     fn a_comment_before_a_scalar_hides_nothing() {
         for comment in ["# see !note", "# x >", "# |", "# &a"] {
             let node = only_value(&format!("k: {comment}\n  017"));
-            assert_eq!(node.old_reading, Some(OldReading::Octal), "{comment}");
+            assert_eq!(
+                node.yaml_1_1_reading,
+                Some(Yaml11Reading::Octal),
+                "{comment}"
+            );
         }
     }
 
     #[test]
     fn a_mappings_own_entries_count_before_merged_ones_and_those_before_later_ones() {
         let text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\n";
-        let Value::Map(mut entries) = parse_text(text).expect("valid").value else {
+        let YamlValue::Map(mut entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
         };
         let Some((
             _,
             Node {
-                value: Value::Map(merged),
+                value: YamlValue::Map(merged),
                 ..
             },
         )) = entries.pop()
         else {
             panic!("not a mapping")
         };
-        let merged: Vec<(Value, Value)> = merged
+        let merged: Vec<(YamlValue, YamlValue)> = merged
             .into_iter()
             .map(|(key, value)| (key.value, value.value))
             .collect();
-        let entry = |key: &str, value| (Value::Text(key.to_owned()), Value::Integer(value));
+        let entry = |key: &str, value| (YamlValue::Text(key.to_owned()), YamlValue::Integer(value));
         assert_eq!(merged, [entry("x", 5), entry("y", 2), entry("z", 4)]);
     }
 
     #[test]
     fn tags_and_quotes_say_what_a_scalar_is() {
         for (text, value) in [
-            ("!!str 5", Value::Text("5".to_owned())),
-            ("!!float 5", Value::Integer(5)),
-            ("!!null ''", Value::Null),
-            ("\"5\"", Value::Text("5".to_owned())),
-            ("5", Value::Integer(5)),
+            ("!!str 5", YamlValue::Text("5".to_owned())),
+            ("!!float 5", YamlValue::Integer(5)),
+            ("!!null ''", YamlValue::Null),
+            ("\"5\"", YamlValue::Text("5".to_owned())),
+            ("5", YamlValue::Integer(5)),
         ] {
             assert_eq!(only_value(&format!("k: {text}")).value, value, "{text}");
         }
@@ -497,7 +504,7 @@ mod tests {
     #[test]
     fn nodes_know_where_they_are_written() {
         let text = "é: &x 'ä'\nb: *x\n";
-        let Value::Map(entries) = parse_text(text).expect("valid").value else {
+        let YamlValue::Map(entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
         };
         let slice = |node: &Node| &text[node.span.start..node.span.end];

@@ -4,17 +4,20 @@
 use climax_core::risk::Risk;
 use climax_core::scalar::{Kind, Scalar};
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, closest};
 
 use crate::limit::Limit;
 use crate::pattern::Pattern;
-use crate::rules::{Container, Env, Policy, Surroundings, Tool};
-use crate::written::{self, ExecutorKind, Inherit, Level, Unnamed};
+use crate::rules::{ContainerRule, EnvironmentRule, ExecutionRules, Policy, ToolRule};
+use crate::written::{
+    ApprovalLevel, ExecutorKind, InheritedVariables, UnlistedTools, WrittenEnvironment,
+    WrittenExecutor, WrittenLimit, WrittenPolicy, WrittenToolRule,
+};
 
 /// When a policy is held against tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum PolicyStage {
     /// All tools are known.
     Build,
     /// The policy may be meant for several servers with different tools.
@@ -22,23 +25,23 @@ pub enum Moment {
 }
 
 /// The tools that a policy is held against.
-pub struct Known<'k> {
+pub struct KnownTools<'k> {
     /// All of them.
     pub tools: Vec<KnownTool<'k>>,
     /// What is wrong on this machine with a volume or a root, where that counts.
-    pub trouble: &'k dyn Fn(Local, &str) -> Option<Diagnostic>,
+    pub host_path_problem: &'k dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 }
 
 /// A text of a policy that is about the machine on which the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Local {
+pub enum HostPathKind {
     /// One of `executor.volumes`
     Volume,
     /// One of `roots`
     Root,
 }
 
-impl Known<'_> {
+impl KnownTools<'_> {
     fn tool(&self, name: &str) -> Option<&KnownTool<'_>> {
         self.tools.iter().find(|tool| tool.name == name)
     }
@@ -76,19 +79,19 @@ pub struct KnownArgument<'k> {
 
 /// Checks a policy.
 pub fn check(
-    written: written::Policy,
-    known: &Known<'_>,
-    moment: Moment,
+    written: WrittenPolicy,
+    known: &KnownTools<'_>,
+    stage: PolicyStage,
     report: &mut Vec<Diagnostic>,
 ) -> Policy {
     // What could not be read would be missed below.
     let is_complete = report.is_empty();
-    let unnamed = written
+    let unlisted = written
         .default
         .as_ref()
-        .map_or(Unnamed::default(), |default| default.value);
-    let code = match (moment, unnamed) {
-        (Moment::Start, Unnamed::Disabled) => Code::IgnoredTool,
+        .map_or(UnlistedTools::default(), |default| default.value);
+    let code = match (stage, unlisted) {
+        (PolicyStage::Start, UnlistedTools::Disabled) => Code::IgnoredTool,
         _ => Code::UnknownTool,
     };
     let approved = written.approval.iter().flat_map(|approval| &approval.tools);
@@ -100,22 +103,22 @@ pub fn check(
             report.push(Diagnostic::new(code, name.span, message).help(help));
         }
     }
-    approvals(&written, unnamed, known, report);
+    approvals(&written, unlisted, known, report);
     let executor = written.executor.as_ref();
     let volumes = executor.and_then(|executor| executor.volumes.as_ref());
     for (kind, texts) in [
-        (Local::Volume, volumes),
-        (Local::Root, written.roots.as_ref()),
+        (HostPathKind::Volume, volumes),
+        (HostPathKind::Root, written.roots.as_ref()),
     ] {
         let texts = texts.iter().flat_map(|texts| &texts.value);
         for text in texts.filter(|text| !text.value.is_empty()) {
             let span = Some(text.span);
-            let trouble = (known.trouble)(kind, &text.value);
-            report.extend(trouble.map(|trouble| Diagnostic { span, ..trouble }));
+            let problem = (known.host_path_problem)(kind, &text.value);
+            report.extend(problem.map(|problem| Diagnostic { span, ..problem }));
         }
     }
     let roots_span = written.roots.as_ref().map(|roots| roots.span);
-    let surroundings = Surroundings {
+    let execution = ExecutionRules {
         origin: String::new(),
         container: written
             .executor
@@ -124,7 +127,7 @@ pub fn check(
         env: written.env.map(|it| env(it, report)).unwrap_or_default(),
         roots: roots(written.roots, report),
     };
-    if let (Some(_), Some(span)) = (&surroundings.container, roots_span) {
+    if let (Some(_), Some(span)) = (&execution.container, roots_span) {
         let message = "`roots` are directories of this machine, and commands run in a container";
         report.push(
             Diagnostic::new(Code::BadRoot, span, message)
@@ -142,11 +145,11 @@ pub fn check(
         })
         .collect();
     let policy = Policy {
-        unnamed,
+        unlisted,
         tools,
-        surroundings,
+        execution,
     };
-    if is_complete && policy.tools.is_empty() && unnamed == Unnamed::Disabled {
+    if is_complete && policy.tools.is_empty() && unlisted == UnlistedTools::Disabled {
         let (message, help) = if is_empty {
             (
                 "this policy allows no tool",
@@ -164,10 +167,10 @@ pub fn check(
 }
 
 fn tool(
-    written: written::Tool,
+    written: WrittenToolRule,
     arguments: &[KnownArgument<'_>],
     report: &mut Vec<Diagnostic>,
-) -> Tool {
+) -> ToolRule {
     if let Some(description) = &written.description
         && description.value.trim().is_empty()
     {
@@ -198,14 +201,14 @@ fn tool(
             limits.push((name.value, limit));
         }
     }
-    Tool {
+    ToolRule {
         description: written.description.map(|text| text.value),
         limits: limits.into_iter().collect(),
     }
 }
 
 fn limit(
-    written: written::Limit,
+    written: WrittenLimit,
     name: &At<String>,
     argument: &KnownArgument<'_>,
     report: &mut Vec<Diagnostic>,
@@ -263,7 +266,12 @@ fn limit(
 }
 
 /// What is given in the config must be possible under the limit.
-fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut Vec<Diagnostic>) {
+fn values(
+    limit: &Limit,
+    span: SourceSpan,
+    argument: &KnownArgument<'_>,
+    report: &mut Vec<Diagnostic>,
+) {
     let name = argument.name;
     if let Some(default) = argument.default
         && !limit.bounds().allows(default)
@@ -292,9 +300,9 @@ fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut 
 
 /// What asks for approval is refused, because nothing would ask.
 fn approvals(
-    written: &written::Policy,
-    unnamed: Unnamed,
-    known: &Known<'_>,
+    written: &WrittenPolicy,
+    unlisted: UnlistedTools,
+    known: &KnownTools<'_>,
     report: &mut Vec<Diagnostic>,
 ) {
     let refused = |span, message: String, help: &str| {
@@ -326,17 +334,17 @@ fn approvals(
         Some(approval) => approval
             .global
             .as_ref()
-            .map_or(Level::Write, |global| global.value),
-        None => Level::Write,
+            .map_or(ApprovalLevel::Write, |global| global.value),
+        None => ApprovalLevel::Write,
     };
     let is_covered = |risk: Option<Risk>| match level {
-        Level::None => false,
-        Level::Destructive => risk == Some(Risk::Destructive),
-        Level::Write => risk >= Some(Risk::Write),
-        Level::All => true,
+        ApprovalLevel::None => false,
+        ApprovalLevel::Destructive => risk == Some(Risk::Destructive),
+        ApprovalLevel::Write => risk >= Some(Risk::Write),
+        ApprovalLevel::All => true,
     };
     let is_allowed = |name: &str| {
-        unnamed == Unnamed::Enabled || written.tools.iter().any(|(it, _)| it.value == name)
+        unlisted == UnlistedTools::Enabled || written.tools.iter().any(|(it, _)| it.value == name)
     };
     let covered: Vec<&str> = known
         .tools
@@ -370,7 +378,7 @@ fn approvals(
     }
 }
 
-fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Option<Container> {
+fn container(executor: WrittenExecutor, report: &mut Vec<Diagnostic>) -> Option<ContainerRule> {
     let is_docker = matches!(&executor.kind, Some(kind) if kind.value == ExecutorKind::Docker);
     if !is_docker {
         let idle = [
@@ -416,7 +424,7 @@ fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Optio
         return None;
     };
     let volumes = executor.volumes.into_iter().flat_map(|it| it.value);
-    Some(Container {
+    Some(ContainerRule {
         image: image.value,
         volumes: volumes.map(|volume| volume.value).collect(),
         network: executor.network.map(|network| network.value),
@@ -424,8 +432,9 @@ fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Optio
     })
 }
 
-fn env(written: written::Env, report: &mut Vec<Diagnostic>) -> Env {
-    let is_minimal = matches!(&written.inherit, Some(it) if it.value == Inherit::Minimal);
+fn env(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -> EnvironmentRule {
+    let is_minimal =
+        matches!(&written.inherit, Some(it) if it.value == InheritedVariables::Minimal);
     if let (false, Some(allow)) = (is_minimal, &written.allow) {
         report.push(
             Diagnostic::new(
@@ -448,7 +457,7 @@ fn env(written: written::Env, report: &mut Vec<Diagnostic>) -> Env {
         }
     }
     let values = |names: Vec<At<String>>| names.into_iter().map(|name| name.value).collect();
-    Env {
+    EnvironmentRule {
         is_minimal,
         allow: values(allow),
         deny: values(written.deny),

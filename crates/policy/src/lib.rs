@@ -14,7 +14,7 @@ use climax_input::diagnostic::{Diagnostic, Severity};
 use climax_input::source::Source;
 use climax_input::yaml;
 
-use check::{Known, Moment};
+use check::{KnownTools, PolicyStage};
 use rules::Policy;
 
 /// Takes a policy from text to rules. The source has the given number in messages.
@@ -23,8 +23,8 @@ use rules::Policy;
 pub fn compile(
     number: usize,
     source: &Source,
-    known: &Known<'_>,
-    moment: Moment,
+    known: &KnownTools<'_>,
+    stage: PolicyStage,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Policy> {
     let mut messages = Vec::new();
@@ -35,9 +35,9 @@ pub fn compile(
             None
         }
     };
-    let mut policy = written.map(|written| check::check(written, known, moment, &mut messages));
+    let mut policy = written.map(|written| check::check(written, known, stage, &mut messages));
     if let Some(policy) = &mut policy {
-        policy.surroundings.origin = format!("`{}`", source.path);
+        policy.execution.origin = format!("`{}`", source.path);
     }
     messages.sort_by_key(|message| message.span.map(|span| span.start));
     let failed = messages

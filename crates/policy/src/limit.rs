@@ -62,9 +62,9 @@ impl Bounds<'_> {
     ) {
         let Self { pattern, .. } = *self;
         if !pattern.is_empty() && !is_match(pattern, self.automaton, text) {
-            let shown = shown(text);
+            let value = truncate_for_message(text);
             errors.push(format!(
-                "Argument '{argument}': value '{shown}' does not match pattern '{pattern}'"
+                "Argument '{argument}': value '{value}' does not match pattern '{pattern}'"
             ));
         }
         let Some(value) = number else { return };
@@ -92,9 +92,9 @@ impl Bounds<'_> {
 
 /// A value for a message, which need not be all of it.
 #[must_use]
-pub fn shown(text: &str) -> String {
-    const ENOUGH: usize = 200;
-    match text.char_indices().nth(ENOUGH) {
+pub fn truncate_for_message(text: &str) -> String {
+    const MAX_MESSAGE_CHARACTERS: usize = 200;
+    match text.char_indices().nth(MAX_MESSAGE_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

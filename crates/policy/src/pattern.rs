@@ -18,7 +18,7 @@ use regex_syntax::ast;
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-pub use crate::python::Problem;
+pub use crate::python::PatternProblem;
 use crate::python::translate;
 use crate::write_out::write_out;
 
@@ -48,7 +48,7 @@ impl Pattern {
     ///
     /// # Errors
     /// It is none, or has something that is not supported.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, PatternProblem> {
         let translated = translate(text)?;
         let text_of_engine = &translated.engine;
         let mut ast = ast::parse::Parser::new()
@@ -71,7 +71,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    fn nfa(&self) -> Result<NFA, Problem> {
+    fn nfa(&self) -> Result<NFA, PatternProblem> {
         let config = thompson::Config::new()
             .which_captures(thompson::WhichCaptures::None)
             .nfa_size_limit(Some(LARGEST));
@@ -79,7 +79,7 @@ impl Pattern {
             .configure(config)
             .build_from_hir(&self.whole)
             .map_err(|_| {
-                Problem::new(
+                PatternProblem::new(
                     "the pattern is too large",
                     "lower the numbers in `{...}`, or write `[0-9]` for `\\d` and \
                      `[A-Za-z0-9_]` for `\\w`",
@@ -111,8 +111,8 @@ impl Pattern {
     }
 }
 
-fn syntax_problem(what: &impl fmt::Display) -> Problem {
-    Problem::new(
+fn syntax_problem(what: &impl fmt::Display) -> PatternProblem {
+    PatternProblem::new(
         format!("this is no pattern: {what}"),
         "write `\\` before a sign that is meant as such: `( ) [ ] { } * + ? . | ^ $`",
     )

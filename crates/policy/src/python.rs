@@ -3,14 +3,14 @@
 
 /// Why a pattern cannot be used.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct PatternProblem {
     /// What is wrong.
     pub message: String,
     /// What to do.
     pub help: String,
 }
 
-impl Problem {
+impl PatternProblem {
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -33,9 +33,9 @@ pub(crate) struct Translated {
 }
 
 /// Translates a pattern.
-pub(crate) fn translate(pattern: &str) -> Result<Translated, Problem> {
+pub(crate) fn translate(pattern: &str) -> Result<Translated, PatternProblem> {
     if pattern.is_empty() {
-        return Err(Problem::new(
+        return Err(PatternProblem::new(
             "the pattern is empty, so that only the empty text would be allowed",
             "write `.*` to allow any text, or remove the line",
         ));
@@ -84,7 +84,7 @@ const ONE_AT_A_TIME: &str = "write one of `*`, `+`, `?` or `{n}` after an item, 
      `(?:...)` to repeat a repetition";
 
 impl Translator<'_> {
-    fn run(&mut self) -> Result<(), Problem> {
+    fn run(&mut self) -> Result<(), PatternProblem> {
         while let Some(first) = self.rest.chars().next() {
             match first {
                 '\\' => self.escape(false)?,
@@ -119,9 +119,9 @@ impl Translator<'_> {
         self.rest = &self.rest[length..];
     }
 
-    fn escape(&mut self, is_in_class: bool) -> Result<(), Problem> {
+    fn escape(&mut self, is_in_class: bool) -> Result<(), PatternProblem> {
         let Some(escaped) = self.rest[1..].chars().next() else {
-            return Err(Problem::new(
+            return Err(PatternProblem::new(
                 "the pattern ends with a single `\\`",
                 "write `\\\\` for a backslash",
             ));
@@ -132,25 +132,25 @@ impl Translator<'_> {
             'A' if !is_in_class => self.replace(length, r"\A", "^"),
             'b' if is_in_class => self.replace(length, r"\x08", r"\x08"),
             'b' | 'B' if self.rest[length..].starts_with('{') => {
-                return Err(Problem::new(
+                return Err(PatternProblem::new(
                     "a word boundary cannot be repeated",
                     "write `\\{` for a brace that is meant as one",
                 ));
             }
             '0' => {
-                return Err(Problem::unsupported(
+                return Err(PatternProblem::unsupported(
                     "an octal number (`\\0`)",
                     "write a character by its number as `\\x41`",
                 ));
             }
             '1'..='9' => {
-                return Err(Problem::unsupported(
+                return Err(PatternProblem::unsupported(
                     &format!("a backreference (`\\{escaped}`)"),
                     "write out what the group may match; for a character by its number, `\\x41`",
                 ));
             }
             'N' => {
-                return Err(Problem::unsupported(
+                return Err(PatternProblem::unsupported(
                     "a character by its name (`\\N`)",
                     "write the character itself, or its number: `\\u00e9`",
                 ));
@@ -168,7 +168,7 @@ impl Translator<'_> {
             'u' | 'U' | 'x' => self.character(escaped, is_in_class)?,
             'f' | 'n' | 'r' | 't' | 'v' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W' => self.copy(length),
             'A'..='Z' | 'a'..='z' => {
-                return Err(Problem::new(
+                return Err(PatternProblem::new(
                     format!("`\\{escaped}` has no meaning in a pattern"),
                     format!("write `{escaped}` for the letter itself"),
                 ));
@@ -193,7 +193,7 @@ impl Translator<'_> {
     }
 
     /// A character by its number, such as `\x41`, `\u00e9` or `\U0001f600`.
-    fn character(&mut self, kind: char, is_in_class: bool) -> Result<(), Problem> {
+    fn character(&mut self, kind: char, is_in_class: bool) -> Result<(), PatternProblem> {
         let digits = match kind {
             'x' => 2,
             'u' => 4,
@@ -203,7 +203,7 @@ impl Translator<'_> {
         let number = number.filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let number = number.and_then(|number| u32::from_str_radix(number, 16).ok());
         let Some(character) = number.and_then(char::from_u32) else {
-            return Err(Problem::new(
+            return Err(PatternProblem::new(
                 format!("`\\{kind}` is not followed by the number of a character"),
                 format!("write {digits} hexadecimal digits after it"),
             ));
@@ -214,7 +214,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn class(&mut self) -> Result<(), Problem> {
+    fn class(&mut self) -> Result<(), PatternProblem> {
         self.copy(1);
         if self.rest.starts_with('^') {
             self.copy(1);
@@ -225,7 +225,7 @@ impl Translator<'_> {
         }
         loop {
             let Some(first) = self.rest.chars().next() else {
-                return Err(Problem::new(
+                return Err(PatternProblem::new(
                     "a `[` is not closed",
                     "close it with `]`, or write `\\[` for a bracket that is meant as one",
                 ));
@@ -240,7 +240,7 @@ impl Translator<'_> {
                 '[' => self.replace(1, r"\[", r"\["),
                 '&' | '~' => self.replace(1, &format!("\\{first}"), &first.to_string()),
                 '-' if self.rest.starts_with("--") => {
-                    return Err(Problem::new(
+                    return Err(PatternProblem::new(
                         "`--` in brackets can be read in two ways",
                         "write `\\-` for a dash that is meant as one",
                     ));
@@ -250,7 +250,7 @@ impl Translator<'_> {
         }
     }
 
-    fn group(&mut self) -> Result<(), Problem> {
+    fn group(&mut self) -> Result<(), PatternProblem> {
         let after = &self.rest[1..];
         let Some(mark) = after.strip_prefix('?') else {
             self.copy(1);
@@ -263,7 +263,7 @@ impl Translator<'_> {
             ("<!", "negative look-behind (`(?<!`)"),
         ] {
             if mark.starts_with(sign) {
-                return Err(Problem::unsupported(
+                return Err(PatternProblem::unsupported(
                     what,
                     "say what a value may be, in place of what it may not be",
                 ));
@@ -271,19 +271,22 @@ impl Translator<'_> {
         }
         let help = "write out what the group may match";
         if mark.starts_with("P=") {
-            return Err(Problem::unsupported("a backreference (`(?P=`)", help));
+            return Err(PatternProblem::unsupported(
+                "a backreference (`(?P=`)",
+                help,
+            ));
         }
         if mark.starts_with('(') {
-            return Err(Problem::unsupported("a condition (`(?(`)", help));
+            return Err(PatternProblem::unsupported("a condition (`(?(`)", help));
         }
         if mark.starts_with('>') {
-            return Err(Problem::unsupported(
+            return Err(PatternProblem::unsupported(
                 "an atomic group (`(?>`)",
                 "write `(?:...)`: no pattern takes long here",
             ));
         }
         if mark.starts_with('#') {
-            return Err(Problem::unsupported(
+            return Err(PatternProblem::unsupported(
                 "a comment (`(?#`)",
                 "write it into the YAML, after a `#`",
             ));
@@ -307,14 +310,17 @@ impl Translator<'_> {
                 'a' => "write `[0-9]` for `\\d` and `[A-Za-z0-9_]` for `\\w`",
                 _ => "the flags are `i`, `m` and `s`",
             };
-            return Err(Problem::unsupported(&format!("the flag `{flag}`"), help));
+            return Err(PatternProblem::unsupported(
+                &format!("the flag `{flag}`"),
+                help,
+            ));
         }
         self.has_flags = true;
         self.copy("(?".len() + end);
         Ok(())
     }
 
-    fn repetition(&mut self) -> Result<(), Problem> {
+    fn repetition(&mut self) -> Result<(), PatternProblem> {
         if self.rest.starts_with('{') {
             let count = self.rest[1..].split_once('}').map(|(count, _)| count);
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -341,13 +347,16 @@ impl Translator<'_> {
             self.copy(1);
         }
         if self.rest.starts_with('+') {
-            return Err(Problem::unsupported(
+            return Err(PatternProblem::unsupported(
                 "a possessive repetition",
                 ONE_AT_A_TIME,
             ));
         }
         if self.rest.starts_with(['*', '?']) {
-            return Err(Problem::new("a repetition is repeated", ONE_AT_A_TIME));
+            return Err(PatternProblem::new(
+                "a repetition is repeated",
+                ONE_AT_A_TIME,
+            ));
         }
         Ok(())
     }

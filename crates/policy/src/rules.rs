@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use crate::limit::Limit;
-pub use crate::written::Unnamed;
+pub use crate::written::UnlistedTools;
 
 /// A policy.
 #[derive(Default)]
 pub struct Policy {
     /// What becomes of tools that are not named.
-    pub unnamed: Unnamed,
+    pub unlisted: UnlistedTools,
     /// The tools that are named.
-    pub tools: BTreeMap<String, Tool>,
+    pub tools: BTreeMap<String, ToolRule>,
     /// Where and with what commands run.
-    pub surroundings: Surroundings,
+    pub execution: ExecutionRules,
 }
 
 impl Policy {
     /// What it says about a tool; nothing if the tool is not allowed.
     #[must_use]
-    pub fn tool(&self, name: &str) -> Option<Option<&Tool>> {
+    pub fn tool(&self, name: &str) -> Option<Option<&ToolRule>> {
         let named = self.tools.get(name);
-        (named.is_some() || self.unnamed == Unnamed::Enabled).then_some(named)
+        (named.is_some() || self.unlisted == UnlistedTools::Enabled).then_some(named)
     }
 
     /// Makes the automata of all patterns, for a policy that is baked.
@@ -40,7 +40,7 @@ impl Policy {
 
 /// What a policy says about a tool.
 #[derive(Default)]
-pub struct Tool {
+pub struct ToolRule {
     /// In place of the config's.
     pub description: Option<String>,
     /// The arguments that not every value is allowed for, by name.
@@ -49,13 +49,13 @@ pub struct Tool {
 
 /// Where and with what commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct ExecutionRules {
     /// The policy that says it, for messages.
     pub origin: String,
     /// In which container, if in one.
-    pub container: Option<Container>,
+    pub container: Option<ContainerRule>,
     /// Which variables they get.
-    pub env: Env,
+    pub env: EnvironmentRule,
     /// The directories in one of which a call's own must be; if there are none, it may be anywhere.
     /// As written: `~` and variables are expanded at start.
     pub roots: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Surroundings {
 
 /// A container for each call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Container {
+pub struct ContainerRule {
     /// What it is made of.
     pub image: String,
     /// What it sees of the machine, as written: variables are expanded at start.
@@ -76,7 +76,7 @@ pub struct Container {
 
 /// Which of the server's variables commands get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Env {
+pub struct EnvironmentRule {
     /// Whether only those that most programs need.
     pub is_minimal: bool,
     /// And these: names, or the beginnings of names and a `*`.
@@ -85,7 +85,7 @@ pub struct Env {
     pub deny: Vec<String>,
 }
 
-impl Env {
+impl EnvironmentRule {
     /// Whether commands get the variable that has a name.
     #[must_use]
     pub fn passes(&self, name: &str) -> bool {
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn variables_pass_by_name_or_by_the_beginning_of_it() {
         let texts = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let env = Env {
+        let env = EnvironmentRule {
             is_minimal: true,
             allow: texts(&["GIT_*", "EDITOR"]),
             deny: texts(&["GIT_SSH", "LC_ALL"]),
@@ -130,7 +130,7 @@ mod tests {
         ] {
             assert!(!env.passes(name), "{name}");
         }
-        let all = Env {
+        let all = EnvironmentRule {
             is_minimal: false,
             ..env
         };

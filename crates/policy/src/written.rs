@@ -2,31 +2,31 @@
 //! place. Whether they make sense is for `check`.
 
 use climax_core::scalar::Number;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, Fields, boolean, map, number, one_of, text, texts};
-use climax_input::yaml::{Node, Value};
+use climax_input::yaml::{Node, YamlValue};
 
 /// One policy file.
-pub struct Policy {
+pub struct WrittenPolicy {
     /// Its beginning.
-    pub span: Span,
+    pub span: SourceSpan,
     /// `executor`
-    pub executor: Option<Executor>,
+    pub executor: Option<WrittenExecutor>,
     /// `default`
-    pub default: Option<At<Unnamed>>,
+    pub default: Option<At<UnlistedTools>>,
     /// `tools`
-    pub tools: Vec<(At<String>, Tool)>,
+    pub tools: Vec<(At<String>, WrittenToolRule)>,
     /// `approval`
-    pub approval: Option<Approval>,
+    pub approval: Option<WrittenApproval>,
     /// `env`
-    pub env: Option<Env>,
+    pub env: Option<WrittenEnvironment>,
     /// `roots`
     pub roots: Option<At<Vec<At<String>>>>,
 }
 
 /// What becomes of tools that a policy does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unnamed {
+pub enum UnlistedTools {
     /// They are not there.
     #[default]
     Disabled,
@@ -35,9 +35,9 @@ pub enum Unnamed {
 }
 
 /// `executor`
-pub struct Executor {
+pub struct WrittenExecutor {
     /// Its first field.
-    pub span: Span,
+    pub span: SourceSpan,
     /// `type`
     pub kind: Option<At<ExecutorKind>>,
     /// `image`
@@ -61,17 +61,17 @@ pub enum ExecutorKind {
 
 /// An entry of `tools`
 #[derive(Default)]
-pub struct Tool {
+pub struct WrittenToolRule {
     /// `description`
     pub description: Option<At<String>>,
     /// `args`
-    pub args: Vec<(At<String>, Limit)>,
+    pub args: Vec<(At<String>, WrittenLimit)>,
     /// `require_approval`
     pub require_approval: Option<At<bool>>,
 }
 
 /// An entry of `args`
-pub struct Limit {
+pub struct WrittenLimit {
     /// `pattern`
     pub pattern: Option<At<String>>,
     /// `min`
@@ -81,18 +81,18 @@ pub struct Limit {
 }
 
 /// `approval`
-pub struct Approval {
+pub struct WrittenApproval {
     /// Its first field.
-    pub span: Span,
+    pub span: SourceSpan,
     /// `global`
-    pub global: Option<At<Level>>,
+    pub global: Option<At<ApprovalLevel>>,
     /// `tools`
     pub tools: Vec<(At<String>, At<bool>)>,
 }
 
 /// From which risk on a tool needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum ApprovalLevel {
     /// Never.
     None,
     /// Destructive tools.
@@ -104,9 +104,9 @@ pub enum Level {
 }
 
 /// `env`
-pub struct Env {
+pub struct WrittenEnvironment {
     /// `inherit`
-    pub inherit: Option<At<Inherit>>,
+    pub inherit: Option<At<InheritedVariables>>,
     /// `allow`
     pub allow: Option<At<Vec<At<String>>>>,
     /// `deny`
@@ -115,7 +115,7 @@ pub struct Env {
 
 /// Which of the server's variables commands get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inherit {
+pub enum InheritedVariables {
     /// All.
     All,
     /// Those that most programs need.
@@ -123,10 +123,10 @@ pub enum Inherit {
 }
 
 /// Reads a policy.
-pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<Policy> {
+pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenPolicy> {
     let span = beginning(&node);
     let mut fields = Fields::open_complete(node, "a policy", report)?;
-    let policy = Policy {
+    let policy = WrittenPolicy {
         span,
         executor: fields.optional("executor", executor),
         default: fields.optional("default", unnamed),
@@ -140,17 +140,17 @@ pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<Policy> {
 }
 
 /// A mapping's own place is often the white space before it.
-fn beginning(node: &Node) -> Span {
+fn beginning(node: &Node) -> SourceSpan {
     match &node.value {
-        Value::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
+        YamlValue::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
         _ => node.span,
     }
 }
 
-fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<Executor> {
+fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenExecutor> {
     let span = beginning(&node);
     let mut fields = Fields::open_complete(node, "an executor", report)?;
-    let executor = Executor {
+    let executor = WrittenExecutor {
         span,
         kind: fields.optional("type", |node, report| {
             let kinds = [
@@ -173,22 +173,22 @@ fn texts_at(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Vec<At<String
     texts(node, report).map(|value| At { value, span })
 }
 
-fn unnamed(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Unnamed>> {
+fn unnamed(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>> {
     let values = [
-        ("disabled", Unnamed::Disabled),
-        ("enabled", Unnamed::Enabled),
+        ("disabled", UnlistedTools::Disabled),
+        ("enabled", UnlistedTools::Enabled),
     ];
     one_of(node, &values, report)
 }
 
-fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, Tool)>> {
+fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, WrittenToolRule)>> {
     named(node, report, |node, report| {
         // `git_status:` with nothing after it is a tool without limits.
-        if matches!(node.value, Value::Null) {
-            return Some(Tool::default());
+        if matches!(node.value, YamlValue::Null) {
+            return Some(WrittenToolRule::default());
         }
         let mut fields = Fields::open_complete(node, "a tool's policy", report)?;
-        let tool = Tool {
+        let tool = WrittenToolRule {
             description: fields.optional("description", text),
             args: fields
                 .optional("args", |node, report| named(node, report, limit))
@@ -200,9 +200,9 @@ fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, To
     })
 }
 
-fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<Limit> {
+fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenLimit> {
     let mut fields = Fields::open_complete(node, "a limit", report)?;
-    let limit = Limit {
+    let limit = WrittenLimit {
         pattern: fields.optional("pattern", text),
         min: fields.optional("min", number),
         max: fields.optional("max", number),
@@ -211,17 +211,17 @@ fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<Limit> {
     Some(limit)
 }
 
-fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<Approval> {
+fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenApproval> {
     let span = beginning(&node);
     let mut fields = Fields::open_complete(node, "`approval`", report)?;
-    let approval = Approval {
+    let approval = WrittenApproval {
         span,
         global: fields.optional("global", |node, report| {
             let levels = [
-                ("none", Level::None),
-                ("destructive", Level::Destructive),
-                ("write", Level::Write),
-                ("all", Level::All),
+                ("none", ApprovalLevel::None),
+                ("destructive", ApprovalLevel::Destructive),
+                ("write", ApprovalLevel::Write),
+                ("all", ApprovalLevel::All),
             ];
             one_of(node, &levels, report)
         }),
@@ -237,11 +237,14 @@ fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<Approval> {
     Some(approval)
 }
 
-fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<Env> {
+fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenEnvironment> {
     let mut fields = Fields::open_complete(node, "`env`", report)?;
-    let env = Env {
+    let env = WrittenEnvironment {
         inherit: fields.optional("inherit", |node, report| {
-            let values = [("all", Inherit::All), ("minimal", Inherit::Minimal)];
+            let values = [
+                ("all", InheritedVariables::All),
+                ("minimal", InheritedVariables::Minimal),
+            ];
             one_of(node, &values, report)
         }),
         allow: fields.optional("allow", texts_at),
