@@ -179,7 +179,7 @@ tools: [{name: a, description: A tool}]
     );
     assert!(accepted.cli.global_args.is_empty());
     let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
-    assert_eq!(codes, [Code::IdleGlobalArgument]);
+    assert_eq!(codes, [Code::IneffectiveGlobalArgument]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> 
             if let Some(first) = single[first] {
                 report.push(
                     Diagnostic::new(
-                        Code::SecondPlace,
+                        Code::DuplicatePlacement,
                         flag.span,
                         format!("a second argument sets {what}"),
                     )
@@ -143,7 +143,7 @@ fn placement(
     if let (Some((first_span, first)), Some((span, second))) = (first, set.next()) {
         report.push(
             Diagnostic::new(
-                Code::SeveralPlaces,
+                Code::ConflictingPlacements,
                 span,
                 format!("an argument is `{first}` or `{second}`, not both"),
             )
@@ -184,7 +184,7 @@ fn placement(
             if kind != Kind::String {
                 report.push(
                     Diagnostic::new(
-                        Code::PlaceNeedsString,
+                        Code::PlacementNeedsString,
                         span,
                         format!(
                             "a `{name}` argument is a string, and this one is {}",
@@ -228,7 +228,7 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
     let Some(default) = written.default else {
         report.push(
             Diagnostic::new(
-                Code::IdleGlobalArgument,
+                Code::IneffectiveGlobalArgument,
                 name.span,
                 "a global argument without a default does nothing",
             )
@@ -246,7 +246,7 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         if is_given {
             let message = format!("`{field}` does nothing in a global argument");
             report.push(
-                Diagnostic::new(Code::IdleGlobalArgument, name.span, message)
+                Diagnostic::new(Code::IneffectiveGlobalArgument, name.span, message)
                     .help("remove it: a global argument is a flag with its default"),
             );
         }

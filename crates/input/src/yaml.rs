@@ -1,4 +1,4 @@
-//! Turns a file's text into a tree of YAML nodes that know their place.
+//! Turns the text of a source into a tree of YAML nodes with positions.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -8,42 +8,43 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, S
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, SourceSpan};
 pub use crate::plain::Yaml11Reading;
-use crate::plain::{number, value, yaml_1_1_reading};
+use crate::plain::{parse_number, resolve_plain_scalar, yaml_1_1_reading};
 use crate::source::Source;
 
-/// How many nodes aliases may stand for. A catalog of 10,000 tools that share arguments has less.
-const MOST_ALIASED: usize = 1_000_000;
+/// Nodes that the aliases of a document may expand to. A catalog of 10,000 tools that share arguments stays
+/// below it.
+const MAX_ALIASED_NODES: usize = 1_000_000;
 
-/// In mappings of more entries, keys are compared by their hash.
-const FEW: usize = 16;
+/// In mappings with more entries, duplicate keys are found by hash.
+const MAX_LINEAR_SEARCH_KEYS: usize = 16;
 
-/// A YAML node and its place.
+/// A YAML node with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// The content.
     pub value: YamlValue,
-    /// Where it is written.
+    /// The position.
     pub span: SourceSpan,
-    /// What YAML 1.1 takes this unquoted text for, where YAML 1.2 takes it for something else.
+    /// How YAML 1.1 reads this plain scalar, if YAML 1.2 reads it differently.
     pub yaml_1_1_reading: Option<Yaml11Reading>,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum YamlValue {
-    /// Nothing, or `null`.
+    /// An empty node, or `null`.
     Null,
     /// `true` or `false`.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Another number.
+    /// Any other number.
     Float(f64),
     /// Text.
     Text(String),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping, in the order written.
+    /// A mapping, in source order.
     Map(Vec<(Node, Node)>),
 }
 
@@ -63,10 +64,10 @@ impl YamlValue {
     }
 }
 
-/// Parses the source that has the given number.
+/// Parses a source. `number` is its index in spans.
 ///
 /// # Errors
-/// The first thing that is not text or not YAML, or that would make the document explode.
+/// The first syntax error, byte that is not UTF-8, or alias that expands to too many nodes.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
     if let Some(start) = source.not_text {
         let span = SourceSpan {
@@ -74,7 +75,7 @@ pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
             start,
             end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
         };
-        let message = "this is not UTF-8 text";
+        let message = "this file is not valid UTF-8";
         return Err(Diagnostic::new(Code::Unreadable, span, message).help("save the file as UTF-8"));
     }
     let mut reader = YamlReader {
@@ -82,47 +83,50 @@ pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
         text: &source.text,
         events: Parser::new_from_str(&source.text),
         anchors: HashMap::new(),
-        aliased: 0,
+        aliased_nodes: 0,
     };
     reader.document()
 }
 
-/// Reads nodes from the events of a parser.
+/// Builds nodes from the events of a parser.
 struct YamlReader<'t> {
     number: usize,
     text: &'t str,
     events: Parser<'t, StrInput<'t>>,
-    /// What aliases stand for, and how many nodes that is.
+    /// The node of each anchor, and how many nodes it consists of.
     anchors: HashMap<usize, (Node, usize)>,
-    /// How many nodes aliases have stood for so far.
-    aliased: usize,
+    /// The nodes that aliases have expanded to so far.
+    aliased_nodes: usize,
 }
 
-type Read<T> = Result<T, Diagnostic>;
+type YamlResult<T> = Result<T, Diagnostic>;
 
 impl<'t> YamlReader<'t> {
-    /// The one document that a file is.
-    fn document(&mut self) -> Read<Node> {
+    /// Reads the only document of the source.
+    fn document(&mut self) -> YamlResult<Node> {
         let mut document = None;
         loop {
-            let (event, place) = self.next()?;
+            let (event, span) = self.next()?;
             match event {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if document.is_some() => {
-                    let message = "a file is one YAML document, and here a second begins";
-                    return Err(
-                        Diagnostic::new(Code::SeveralDocuments, self.span(place), message)
-                            .help("move it into a file of its own"),
-                    );
+                    let message =
+                        "a file must hold one YAML document, but a second one starts here";
+                    return Err(Diagnostic::new(
+                        Code::MultipleDocuments,
+                        self.source_span(span),
+                        message,
+                    )
+                    .help("move it to a separate file"));
                 }
                 Event::DocumentStart(..) => {
-                    let (event, place) = self.next()?;
-                    document = Some(self.node(event, place)?);
+                    let (event, span) = self.next()?;
+                    document = Some(self.node(event, span)?);
                 }
                 _ => break,
             }
         }
-        let nothing = Node {
+        let empty = Node {
             value: YamlValue::Null,
             span: SourceSpan {
                 source: self.number,
@@ -131,10 +135,10 @@ impl<'t> YamlReader<'t> {
             },
             yaml_1_1_reading: None,
         };
-        Ok(document.unwrap_or(nothing))
+        Ok(document.unwrap_or(empty))
     }
 
-    fn next(&mut self) -> Read<(Event<'t>, ParserSpan)> {
+    fn next(&mut self) -> YamlResult<(Event<'t>, ParserSpan)> {
         match self.events.next() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(self.syntax_error(&error)),
@@ -142,52 +146,52 @@ impl<'t> YamlReader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: ParserSpan) -> Read<Node> {
-        let span = self.span(place);
+    fn node(&mut self, event: Event<'t>, span: ParserSpan) -> YamlResult<Node> {
+        let span = self.source_span(span);
         let (anchor, node) = match event {
             Event::Alias(anchor) => return self.alias(anchor, span),
             Event::Scalar(text, style, anchor, tag) => {
                 (anchor, self.scalar(&text, style, tag.as_deref(), span)?)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                no_tag(tag.as_deref(), "seq", span)?;
+                check_collection_tag(tag.as_deref(), "seq", span)?;
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
                         (Event::SequenceEnd, _) => break,
-                        (event, place) => items.push(self.node(event, place)?),
+                        (event, span) => items.push(self.node(event, span)?),
                     }
                 }
                 (anchor, collection(YamlValue::List(items), span))
             }
             Event::MappingStart(_, anchor, tag) => {
-                no_tag(tag.as_deref(), "map", span)?;
+                check_collection_tag(tag.as_deref(), "map", span)?;
                 let entries = self.entries()?;
                 (anchor, collection(YamlValue::Map(entries), span))
             }
             _ => {
-                let message = "not valid YAML: something is missing";
+                let message = "not valid YAML: a value is missing";
                 return Err(Diagnostic::new(Code::Syntax, span, message).help(syntax_help("")));
             }
         };
         if anchor > 0 {
-            let count = count(&node);
-            self.anchors.insert(anchor, (node.clone(), count));
+            let nodes = count_nodes(&node);
+            self.anchors.insert(anchor, (node.clone(), nodes));
         }
         Ok(node)
     }
 
-    fn alias(&mut self, anchor: usize, span: SourceSpan) -> Read<Node> {
-        let Some((node, count)) = self.anchors.get(&anchor) else {
-            let message = "an alias stands within what it stands for";
+    fn alias(&mut self, anchor: usize, span: SourceSpan) -> YamlResult<Node> {
+        let Some((node, nodes)) = self.anchors.get(&anchor) else {
+            let message = "this alias refers to a node that contains it";
             return Err(Diagnostic::new(Code::AliasBomb, span, message)
-                .help("write out what the alias stands for"));
+                .help("write the value out instead of using the alias"));
         };
-        self.aliased += count;
-        if self.aliased > MOST_ALIASED {
-            let message = "the document's aliases repeat too much";
+        self.aliased_nodes += nodes;
+        if self.aliased_nodes > MAX_ALIASED_NODES {
+            let message = "the aliases of this document expand to more than 1,000,000 nodes";
             return Err(Diagnostic::new(Code::AliasBomb, span, message)
-                .help("write out what the aliases stand for"));
+                .help("write the values out, or nest fewer aliases"));
         }
         Ok(node.clone())
     }
@@ -198,14 +202,14 @@ impl<'t> YamlReader<'t> {
         style: ScalarStyle,
         tag: Option<&Tag>,
         mut span: SourceSpan,
-    ) -> Read<Node> {
+    ) -> YamlResult<Node> {
         let is_plain = style == ScalarStyle::Plain;
-        // Where a block scalar ends is of no use to a reader.
+        // The span of a block scalar includes the blank lines after it.
         span.end = span.start + self.text[span.start..span.end].trim_end().len();
         let value = match tag {
-            None if is_plain => value(text),
+            None if is_plain => resolve_plain_scalar(text),
             None => YamlValue::Text(text.to_owned()),
-            Some(tag) => tagged(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
+            Some(tag) => resolve_tagged_scalar(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
         };
         Ok(Node {
             value,
@@ -218,12 +222,12 @@ impl<'t> YamlReader<'t> {
         })
     }
 
-    /// The entries of a mapping, those of merged ones after its own.
-    fn entries(&mut self) -> Read<Vec<(Node, Node)>> {
+    /// Reads the entries of a mapping: its own, followed by merged ones.
+    fn entries(&mut self) -> YamlResult<Vec<(Node, Node)>> {
         let mut entries: Vec<(Node, Node)> = Vec::new();
         let mut merged: Option<Node> = None;
         loop {
-            let (event, place) = match self.next()? {
+            let (event, span) = match self.next()? {
                 (Event::MappingEnd, _) => break,
                 other => other,
             };
@@ -231,20 +235,20 @@ impl<'t> YamlReader<'t> {
                 &event,
                 Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<"
             );
-            let key = self.node(event, place)?;
-            let (event, place) = self.next()?;
-            let value = self.node(event, place)?;
+            let key = self.node(event, span)?;
+            let (event, span) = self.next()?;
+            let value = self.node(event, span)?;
             if is_merge {
                 if merged.is_some() {
-                    return Err(duplicate(&key));
+                    return Err(duplicate_key_error(&key));
                 }
                 merged = Some(value);
             } else {
                 entries.push((key, value));
             }
         }
-        if let Some(key) = second(&entries) {
-            return Err(duplicate(key));
+        if let Some(key) = duplicate_key(&entries) {
+            return Err(duplicate_key_error(key));
         }
         if let Some(merged) = merged {
             merge(&mut entries, merged)?;
@@ -252,8 +256,8 @@ impl<'t> YamlReader<'t> {
         Ok(entries)
     }
 
-    fn span(&self, place: ParserSpan) -> SourceSpan {
-        let range = place.byte_range().unwrap_or_default();
+    fn source_span(&self, span: ParserSpan) -> SourceSpan {
+        let range = span.byte_range().unwrap_or_default();
         let start = range.start.min(self.text.len());
         SourceSpan {
             source: self.number,
@@ -270,13 +274,13 @@ impl<'t> YamlReader<'t> {
             start,
             end: start,
         };
-        let described = error.info();
-        Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {described}"))
-            .help(syntax_help(&described))
+        let reason = error.info();
+        Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {reason}"))
+            .help(syntax_help(&reason))
     }
 }
 
-/// A collection's place is where it begins.
+/// Creates a node for a collection. Its span is the start only, so that messages mark one position.
 fn collection(value: YamlValue, span: SourceSpan) -> Node {
     let end = span.start;
     Node {
@@ -286,36 +290,36 @@ fn collection(value: YamlValue, span: SourceSpan) -> Node {
     }
 }
 
-fn count(node: &Node) -> usize {
+fn count_nodes(node: &Node) -> usize {
     1 + match &node.value {
-        YamlValue::List(items) => items.iter().map(count).sum(),
+        YamlValue::List(items) => items.iter().map(count_nodes).sum(),
         YamlValue::Map(entries) => entries
             .iter()
-            .map(|(key, value)| count(key) + count(value))
+            .map(|(key, value)| count_nodes(key) + count_nodes(value))
             .sum(),
         _ => 0,
     }
 }
 
-/// What a scalar with a tag stands for, if it can.
-fn tagged(text: &str, tag: &Tag) -> Option<YamlValue> {
-    let is = |name: &str| tag.is_yaml_core_schema_tag(name);
-    if is("str") {
+/// Resolves a scalar by its tag; `None` if the tag is unknown or does not fit the text.
+fn resolve_tagged_scalar(text: &str, tag: &Tag) -> Option<YamlValue> {
+    let has_tag = |name: &str| tag.is_yaml_core_schema_tag(name);
+    if has_tag("str") {
         Some(YamlValue::Text(text.to_owned()))
-    } else if is("int") {
-        number(text).filter(|it| matches!(it, YamlValue::Integer(_)))
-    } else if is("float") {
-        number(text)
-    } else if is("bool") {
-        Some(value(text)).filter(|it| matches!(it, YamlValue::Boolean(_)))
-    } else if is("null") {
-        Some(value(text)).filter(|it| matches!(it, YamlValue::Null))
+    } else if has_tag("int") {
+        parse_number(text).filter(|value| matches!(value, YamlValue::Integer(_)))
+    } else if has_tag("float") {
+        parse_number(text)
+    } else if has_tag("bool") {
+        Some(resolve_plain_scalar(text)).filter(|value| matches!(value, YamlValue::Boolean(_)))
+    } else if has_tag("null") {
+        Some(resolve_plain_scalar(text)).filter(|value| matches!(value, YamlValue::Null))
     } else {
         None
     }
 }
 
-fn no_tag(tag: Option<&Tag>, name: &str, span: SourceSpan) -> Read<()> {
+fn check_collection_tag(tag: Option<&Tag>, name: &str, span: SourceSpan) -> YamlResult<()> {
     match tag {
         Some(tag) if !tag.is_yaml_core_schema_tag(name) => Err(unknown_tag(tag, span)),
         _ => Ok(()),
@@ -323,27 +327,29 @@ fn no_tag(tag: Option<&Tag>, name: &str, span: SourceSpan) -> Read<()> {
 }
 
 fn unknown_tag(tag: &Tag, span: SourceSpan) -> Diagnostic {
-    let message = format!("the tag `{tag}` does not fit here");
-    Diagnostic::new(Code::Syntax, span, message).help("remove it: nothing here needs a tag")
+    let message = format!("the tag `{tag}` is not supported here");
+    Diagnostic::new(Code::Syntax, span, message).help("remove the tag: no value needs one")
 }
 
-fn duplicate(key: &Node) -> Diagnostic {
+fn duplicate_key_error(key: &Node) -> Diagnostic {
     let message = match &key.value {
         YamlValue::Text(key) => format!("the key `{key}` is given twice"),
         _ => "a key is given twice".to_owned(),
     };
-    Diagnostic::new(Code::DuplicateKey, key.span, message).help("keep one of the two")
+    Diagnostic::new(Code::DuplicateKey, key.span, message).help("remove one of the two")
 }
 
-/// The first key that was there before.
-fn second(entries: &[(Node, Node)]) -> Option<&Node> {
+/// The first key that repeats an earlier one.
+fn duplicate_key(entries: &[(Node, Node)]) -> Option<&Node> {
     let keys = || entries.iter().map(|(key, _)| key);
-    if entries.len() <= FEW {
-        let mut numbered = keys().enumerate();
-        let is_second = |(number, key): &(usize, &Node)| {
-            keys().take(*number).any(|before| before.value == key.value)
+    if entries.len() <= MAX_LINEAR_SEARCH_KEYS {
+        let mut indexed = keys().enumerate();
+        let is_duplicate = |(index, key): &(usize, &Node)| {
+            keys()
+                .take(*index)
+                .any(|earlier| earlier.value == key.value)
         };
-        return numbered.find(is_second).map(|(_, key)| key);
+        return indexed.find(is_duplicate).map(|(_, key)| key);
     }
     let mut seen = HashSet::new();
     keys().find(|key| match &key.value {
@@ -352,41 +358,44 @@ fn second(entries: &[(Node, Node)]) -> Option<&Node> {
     })
 }
 
-/// Adds the entries of one mapping or several that a mapping does not have itself.
-fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> Read<()> {
-    let several = match merged.value {
+/// Adds the entries of one or more merged mappings, except those whose key is already present.
+fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> YamlResult<()> {
+    let mappings = match merged.value {
         YamlValue::List(items) => items,
         _ => vec![merged],
     };
-    for mapping in several {
-        let YamlValue::Map(more) = mapping.value else {
+    for mapping in mappings {
+        let YamlValue::Map(merged_entries) = mapping.value else {
             let kind = mapping.value.kind();
-            let message = format!("`<<` takes in mappings, and this is {kind}");
+            let message = format!("`<<` merges mappings, but this is {kind}");
             return Err(Diagnostic::new(Code::Syntax, mapping.span, message)
-                .help("write `<<: *name` of a mapping that is marked with `&name`"));
+                .help("write `<<: *name`, where `&name` marks a mapping"));
         };
         let own = mem::take(entries);
         let is_new = |key: &Node| !own.iter().any(|(own, _)| own.value == key.value);
-        let more: Vec<_> = more.into_iter().filter(|(key, _)| is_new(key)).collect();
-        entries.extend(own.into_iter().chain(more));
+        let new: Vec<_> = merged_entries
+            .into_iter()
+            .filter(|(key, _)| is_new(key))
+            .collect();
+        entries.extend(own.into_iter().chain(new));
     }
     Ok(())
 }
 
-/// What most likely has to be done about a message of the YAML parser.
-fn syntax_help(described: &str) -> &'static str {
-    if described.contains("tab") {
+/// The most likely fix for a syntax error, by the message of the YAML parser.
+fn syntax_help(reason: &str) -> &'static str {
+    if reason.contains("tab") {
         "indent with spaces: YAML does not allow tabs"
-    } else if described.contains("mapping values") {
-        "put the text in quotes if it has a `: ` in it"
-    } else if described.contains("quoted scalar") {
-        "close the quote that was opened in a line before"
-    } else if described.contains("block") {
-        "begin the lines of one mapping or list in the same column"
-    } else if described.contains("anchor") {
-        "put the text in quotes if it is meant to begin with `*`"
+    } else if reason.contains("mapping values") {
+        "put text that contains `: ` in quotes"
+    } else if reason.contains("quoted scalar") {
+        "close the quote that was opened on an earlier line"
+    } else if reason.contains("block") {
+        "start all entries of a mapping or list in the same column"
+    } else if reason.contains("anchor") {
+        "define the anchor, or put text that starts with `*` in quotes"
     } else {
-        "see to quotes, brackets and indentation, here and in the lines before"
+        "check quotes, brackets and indentation here and on the lines above"
     }
 }
 
@@ -416,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_neither_quoted_nor_tagged_can_be_read_in_two_ways() {
+    fn only_plain_untagged_scalars_are_ambiguous() {
         for (text, reading) in [
             ("yes", Some(Yaml11Reading::Boolean(true))),
             ("&z yes", Some(Yaml11Reading::Boolean(true))),
@@ -433,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_before_a_scalar_is_no_tag_unless_it_is_one() {
+    fn an_exclamation_mark_in_a_quoted_item_does_not_tag_the_next_item() {
         let YamlValue::List(items) = only_value("k: [\"a !b\", yes]").value else {
             panic!("not a list")
         };
@@ -444,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_before_a_scalar_hides_nothing() {
+    fn a_comment_before_a_plain_scalar_does_not_hide_its_ambiguity() {
         for comment in ["# see !note", "# x >", "# |", "# &a"] {
             let node = only_value(&format!("k: {comment}\n  017"));
             assert_eq!(
@@ -456,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mappings_own_entries_count_before_merged_ones_and_those_before_later_ones() {
+    fn own_entries_take_precedence_over_merged_ones_and_earlier_merges_over_later_ones() {
         let text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\n";
         let YamlValue::Map(mut entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
@@ -480,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_quotes_say_what_a_scalar_is() {
+    fn tags_and_quotes_determine_the_type_of_a_scalar() {
         for (text, value) in [
             ("!!str 5", YamlValue::Text("5".to_owned())),
             ("!!float 5", YamlValue::Integer(5)),
@@ -493,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anchor_may_be_used_as_often_as_there_are_tools() {
+    fn an_anchor_may_be_used_by_10_000_tools() {
         let mut text = "x-a: &a {name: repo, cwd: true}\nlist:\n".to_owned();
         for _ in 0..10_000 {
             text += "  - {<<: *a, more: [*a]}\n";
@@ -502,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_know_where_they_are_written() {
+    fn nodes_have_the_positions_of_their_text() {
         let text = "é: &x 'ä'\nb: *x\n";
         let YamlValue::Map(entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
@@ -510,7 +519,7 @@ mod tests {
         let slice = |node: &Node| &text[node.span.start..node.span.end];
         assert_eq!(slice(&entries[0].0), "é");
         assert_eq!(slice(&entries[0].1), "'ä'");
-        // An alias points at what it stands for: that is the text to correct.
+        // An alias has the span of its anchor, because that is the text to correct.
         assert_eq!(slice(&entries[1].1), "'ä'");
     }
 
@@ -527,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_yaml_is_refused_with_a_place() {
+    fn invalid_yaml_is_refused_with_its_position() {
         for (text, part, start) in [
             ("a:\n\tb: 1\n", "tab", 3),
             ("a: 1\na: 2\n", "`a` is given twice", 5),
@@ -538,13 +547,13 @@ mod tests {
                 "`<<` is given twice",
                 26,
             ),
-            ("a: {<<: 1}\n", "`<<` takes in mappings", 8),
-            ("a: &a [*a]\n", "within what it stands for", 7),
-            ("a: !b c\n", "does not fit here", 6),
+            ("a: {<<: 1}\n", "`<<` merges mappings", 8),
+            ("a: &a [*a]\n", "a node that contains it", 7),
+            ("a: !b c\n", "is not supported here", 6),
         ] {
             let error = parse_text(text).expect_err(text);
             assert!(error.message.contains(part), "{}", error.message);
-            let span = error.span.expect("a place");
+            let span = error.span.expect("a position");
             assert!(span.start.abs_diff(start) <= 1, "{text:?}: {span:?}");
         }
     }

@@ -161,7 +161,7 @@ pub fn check(
                 "take the policy of these tools, or the tools of this policy",
             )
         };
-        report.push(Diagnostic::new(Code::NoToolLeft, written.span, message).help(help));
+        report.push(Diagnostic::new(Code::NoToolAllowed, written.span, message).help(help));
     }
     policy
 }
@@ -224,12 +224,12 @@ fn limit(
                 argument.kind.name()
             );
             report.push(
-                Diagnostic::new(Code::BoundOfText, bound.span, message)
+                Diagnostic::new(Code::BoundOnNonNumber, bound.span, message)
                     .help("use `pattern`, or change the argument's type in the config"),
             );
         } else if !bound.value.float().is_finite() {
             report.push(
-                Diagnostic::new(Code::BoundOfText, bound.span, "this is no number")
+                Diagnostic::new(Code::BoundOnNonNumber, bound.span, "this is no number")
                     .help("give a finite one, or remove the line"),
             );
         }
@@ -292,7 +292,7 @@ fn values(
         let words: Vec<String> = values.iter().map(Scalar::word).collect();
         let message = format!("no value of `{name}` is allowed by this limit");
         report.push(
-            Diagnostic::new(Code::NoValueLeft, span, message)
+            Diagnostic::new(Code::NoValueAllowed, span, message)
                 .help(format!("its values are: {}", words.join(", "))),
         );
     }
@@ -306,7 +306,7 @@ fn approvals(
     report: &mut Vec<Diagnostic>,
 ) {
     let refused = |span, message: String, help: &str| {
-        Diagnostic::new(Code::Approval, span, message).help(help)
+        Diagnostic::new(Code::ApprovalUnsupported, span, message).help(help)
     };
     let mut settled: Vec<&str> = Vec::new();
     let asked = written.tools.iter().filter_map(|(name, tool)| {
@@ -369,7 +369,7 @@ fn approvals(
         }
         None => report.push(
             Diagnostic::new(
-                Code::NoApproval,
+                Code::ApprovalUnspecified,
                 written.span,
                 format!("{tools} may change or destroy something, and nobody is asked before"),
             )
@@ -391,7 +391,7 @@ fn container(executor: WrittenExecutor, report: &mut Vec<Diagnostic>) -> Option<
             if let Some(span) = span {
                 let message = format!("`{key}` is for containers, and there is none");
                 report.push(
-                    Diagnostic::new(Code::NoContainer, span, message)
+                    Diagnostic::new(Code::ContainerFieldWithoutDocker, span, message)
                         .help("add `type: docker` to the executor, or remove the line"),
                 );
             }
@@ -438,7 +438,7 @@ fn env(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -> Environment
     if let (false, Some(allow)) = (is_minimal, &written.allow) {
         report.push(
             Diagnostic::new(
-                Code::IdleAllow,
+                Code::IneffectiveAllow,
                 allow.span,
                 "`allow` has no effect: all variables are inherited",
             )

@@ -63,7 +63,7 @@ impl Guard {
             if let Some((_, other)) = containers.find(|(other, _)| *other != first) {
                 let message = format!("{origin} and {other} name different containers");
                 errors.push(
-                    Diagnostic::general(Code::SecondContainer, message)
+                    Diagnostic::general(Code::ConflictingContainers, message)
                         .help("name the same one in both, or remove one `executor`"),
                 );
             }

@@ -66,7 +66,7 @@ pub(crate) fn apply(
         let kept = narrow(&mut facts, &policies);
         if facts.tools.is_empty() {
             messages.push(
-                Diagnostic::general(Code::NoToolLeft, "no tool is allowed by all policies")
+                Diagnostic::general(Code::NoToolAllowed, "no tool is allowed by all policies")
                     .help("let them have one in common"),
             );
         } else {
