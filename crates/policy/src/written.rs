@@ -1,5 +1,5 @@
-//! Turns YAML nodes into a policy as written: the right fields with the right shapes, each with its
-//! place. Whether they make sense is for `check`.
+//! Turns YAML nodes into a policy as written: known fields with the right types and their positions. The
+//! `check` module decides whether their values make sense.
 
 use climax_core::scalar::Number;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
@@ -8,7 +8,7 @@ use climax_input::yaml::{Node, YamlValue};
 
 /// One policy file.
 pub struct WrittenPolicy {
-    /// Its beginning.
+    /// The first field.
     pub span: SourceSpan,
     /// `executor`
     pub executor: Option<WrittenExecutor>,
@@ -24,19 +24,19 @@ pub struct WrittenPolicy {
     pub roots: Option<At<Vec<At<String>>>>,
 }
 
-/// What becomes of tools that a policy does not name.
+/// Whether tools that a policy does not name are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnlistedTools {
-    /// They are not there.
+    /// They are removed.
     #[default]
     Disabled,
-    /// They are there.
+    /// They are allowed.
     Enabled,
 }
 
 /// `executor`
 pub struct WrittenExecutor {
-    /// Its first field.
+    /// The first field.
     pub span: SourceSpan,
     /// `type`
     pub kind: Option<At<ExecutorKind>>,
@@ -50,12 +50,12 @@ pub struct WrittenExecutor {
     pub network: Option<At<String>>,
 }
 
-/// What runs commands.
+/// Where commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutorKind {
-    /// This machine.
+    /// On the host.
     Local,
-    /// A container.
+    /// In a container.
     Docker,
 }
 
@@ -82,7 +82,7 @@ pub struct WrittenLimit {
 
 /// `approval`
 pub struct WrittenApproval {
-    /// Its first field.
+    /// The first field.
     pub span: SourceSpan,
     /// `global`
     pub global: Option<At<ApprovalLevel>>,
@@ -90,16 +90,16 @@ pub struct WrittenApproval {
     pub tools: Vec<(At<String>, At<bool>)>,
 }
 
-/// From which risk on a tool needs approval.
+/// The lowest risk that requires approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalLevel {
-    /// Never.
+    /// No tool requires it.
     None,
-    /// Destructive tools.
+    /// Destructive tools require it.
     Destructive,
-    /// Tools that write, and destructive ones.
+    /// Tools that write and destructive tools require it.
     Write,
-    /// Always.
+    /// All tools require it.
     All,
 }
 
@@ -113,23 +113,23 @@ pub struct WrittenEnvironment {
     pub deny: Vec<At<String>>,
 }
 
-/// Which of the server's variables commands get.
+/// The variables of the server that commands inherit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InheritedVariables {
-    /// All.
+    /// All variables.
     All,
-    /// Those that most programs need.
+    /// Only variables that most programs need.
     Minimal,
 }
 
 /// Reads a policy.
 pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenPolicy> {
-    let span = beginning(&node);
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "a policy", report)?;
     let policy = WrittenPolicy {
         span,
         executor: fields.optional("executor", executor),
-        default: fields.optional("default", unnamed),
+        default: fields.optional("default", unlisted_tools),
         tools: fields.optional("tools", tools).unwrap_or_default(),
         approval: fields.optional("approval", approval),
         env: fields.optional("env", env),
@@ -139,8 +139,8 @@ pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenPolicy>
     Some(policy)
 }
 
-/// A mapping's own place is often the white space before it.
-fn beginning(node: &Node) -> SourceSpan {
+/// The span of the first field, since the span of a mapping often starts in the white space before it.
+fn first_field_span(node: &Node) -> SourceSpan {
     match &node.value {
         YamlValue::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
         _ => node.span,
@@ -148,7 +148,7 @@ fn beginning(node: &Node) -> SourceSpan {
 }
 
 fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenExecutor> {
-    let span = beginning(&node);
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "an executor", report)?;
     let executor = WrittenExecutor {
         span,
@@ -173,7 +173,7 @@ fn texts_at(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Vec<At<String
     texts(node, report).map(|value| At { value, span })
 }
 
-fn unnamed(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>> {
+fn unlisted_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>> {
     let values = [
         ("disabled", UnlistedTools::Disabled),
         ("enabled", UnlistedTools::Enabled),
@@ -182,8 +182,8 @@ fn unnamed(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>
 }
 
 fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, WrittenToolRule)>> {
-    named(node, report, |node, report| {
-        // `git_status:` with nothing after it is a tool without limits.
+    named_entries(node, report, |node, report| {
+        // `git_status:` without a value allows the tool without limits.
         if matches!(node.value, YamlValue::Null) {
             return Some(WrittenToolRule::default());
         }
@@ -191,7 +191,7 @@ fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, Wr
         let tool = WrittenToolRule {
             description: fields.optional("description", text),
             args: fields
-                .optional("args", |node, report| named(node, report, limit))
+                .optional("args", |node, report| named_entries(node, report, limit))
                 .unwrap_or_default(),
             require_approval: fields.optional("require_approval", boolean),
         };
@@ -212,7 +212,7 @@ fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenLimit> {
 }
 
 fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenApproval> {
-    let span = beginning(&node);
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "`approval`", report)?;
     let approval = WrittenApproval {
         span,
@@ -226,10 +226,10 @@ fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenApproval>
             one_of(node, &levels, report)
         }),
         tools: fields
-            .optional("tools", |node, report| named(node, report, boolean))
+            .optional("tools", |node, report| named_entries(node, report, boolean))
             .unwrap_or_default(),
     };
-    // Without approvals there is nothing that a missing screen would change.
+    // Accepted for compatibility. It has no effect, because policies that require approval are refused.
     fields.optional("headless", |node, report| {
         one_of(node, &[("deny", ()), ("approve", ())], report)
     });
@@ -254,8 +254,8 @@ fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenEnvironment> {
     Some(env)
 }
 
-/// A mapping from names to something.
-fn named<T>(
+/// Reads a mapping from names to values that `read` accepts.
+fn named_entries<T>(
     node: Node,
     report: &mut Vec<Diagnostic>,
     read: impl Fn(Node, &mut Vec<Diagnostic>) -> Option<T>,
