@@ -81,10 +81,10 @@ fn a_config_that_is_not_there_is_named() {
 #[test]
 fn no_configs_at_all_are_refused() {
     let folder = Folder::new();
-    assert_eq!(unreadable(folder.path(), &[]), ["no configs are named"]);
+    assert_eq!(unreadable(folder.path(), &[]), ["no configs are specified"]);
     assert_eq!(
         unreadable(folder.path(), &[".".into()]),
-        ["the folder `.` holds no configs"]
+        ["the folder `.` contains no configs"]
     );
 }
 

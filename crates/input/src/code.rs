@@ -133,8 +133,9 @@ every file in the folder is a config.",
     (
         Code::AliasBomb,
         "\
-Nested aliases (`*name`) can make a short file expand to a document that exhausts the memory. The
-aliases of a document may expand to 1,000,000 nodes. Write the values out, or nest fewer aliases.",
+Aliases (`*name`) expand to more than 1,000,000 nodes, or an alias refers to a node that contains
+it. Nested aliases could make a short file exhaust the memory. Write the values out, or nest fewer
+aliases.",
     ),
     (
         Code::MissingField,
@@ -158,8 +159,8 @@ Keys that start with `x-` are ignored. Use them for YAML anchors.",
     (
         Code::WrongType,
         "\
-The value of the field has the wrong type, such as a number where text is expected. Text that looks
-like a number, a date or a boolean needs quotes.
+The value of a field has the wrong type. A typical case is a number where text is expected: text
+that looks like a number, a date or a boolean needs quotes.
 
     tags: vcs          # wrong: a list is expected
     tags: [vcs]        # right
@@ -169,8 +170,8 @@ like a number, a date or a boolean needs quotes.
     (
         Code::AmbiguousScalar,
         "\
-YAML 1.1 (used by CLImax for Python) and YAML 1.2 (used by this version) read this value
-differently: `yes`, `no`, `on` and `off` are booleans or text, `010` is 8 or 10, `12:30` is 750 or
+YAML 1.1 and YAML 1.2 read this value differently. CLImax for Python uses YAML 1.1, and this version
+uses YAML 1.2: `yes`, `no`, `on` and `off` are booleans or text, `010` is 8 or 10, `12:30` is 750 or
 text, `2026-01-31` is a date or text. Put text in quotes; write booleans as `true` or `false`, and
 numbers without a leading zero.",
     ),
@@ -183,14 +184,14 @@ integer, number or boolean; `risk` is read, write or destructive.",
     (
         Code::NoTools,
         "\
-A config without tools offers nothing. Add at least one entry with `name` and `description`, or
-remove the file.",
+The config has no tools, so it offers nothing. Add at least one entry with `name` and `description`,
+or remove the file.",
     ),
     (
         Code::EmptyCommand,
         "\
-`command` is the program that all tools of the config run, followed by arguments that they share. It
-needs at least one word.",
+`command` is empty. It names the program that all tools of the config run, followed by arguments
+that they share.",
     ),
     (
         Code::BadVariable,
@@ -201,48 +202,51 @@ allowed at the end and matches any rest of the name.",
     (
         Code::NulCharacter,
         "\
-The operating system uses the NUL character to terminate strings, so no command line and no
-environment variable can contain one.",
+A value contains a NUL character. The operating system terminates strings with it, so no command
+line and no environment variable can contain one.",
     ),
     (
         Code::BadToolName,
         "\
-MCP clients accept tool names of 1 to 64 characters out of A-Z, a-z, 0-9, `_`, `.` and `-`.",
+A tool name is empty, too long, or contains an unsupported character. MCP clients accept 1 to 64 of
+the characters A-Z, a-z, 0-9, `_`, `.` and `-`.",
     ),
     (
         Code::DuplicateTool,
         "\
-Tool names must be unique across all configs of a build, because agents call a tool by its name
-alone. Names that differ only in case are refused too, because agents confuse them. Use a prefix:
-`git_status`, `svn_status`.",
+Two tools have the same name, or names that differ only in case. Agents call a tool by its name
+alone and confuse similar names, so names must be unique across all configs of a build. Use a
+prefix: `git_status`, `svn_status`.",
     ),
     (
         Code::EmptyDescription,
         "\
-Agents choose a tool by its description. Say what the tool does and when to use it.",
+A description is empty. Agents choose a tool by its description, so say what the tool does and when
+to use it.",
     ),
     (
         Code::BadTimeout,
         "\
-`timeout` is the time limit of a call in seconds, a number above 0. Remove it to use the default of
-30 seconds.",
+A timeout is not above 0. `timeout` is the time limit of a call in seconds. Remove it to use the
+default of 30 seconds.",
     ),
     (
         Code::BadPlaceholder,
         "\
-In `confirm_message`, `{name}` is replaced by the value of an argument or of a `resolve` entry; in
-the `args` of a `resolve` entry, by the value of an argument. This placeholder names no such
-argument or entry, or its brace is not closed. Write `{{` and `}}` for literal braces.",
+A placeholder names no argument or `resolve` entry, or its brace is not closed. In
+`confirm_message`, `{name}` is replaced by the value of an argument or of a `resolve` entry; in the
+`args` of a `resolve` entry, by the value of an argument. Write `{{` and `}}` for literal braces.",
     ),
     (
         Code::BadArgumentName,
         "\
-The name of an argument is a property name in the input schema of the tool. It must not be empty.",
+The name of an argument is empty. It is a property name in the input schema of the tool, which
+agents use to pass the value.",
     ),
     (
         Code::DuplicateArgument,
         "\
-Two arguments of one tool have the same name, so a call could set only one of them. Rename one.",
+Two arguments of one tool have the same name. A call could set only one of them. Rename one.",
     ),
     (
         Code::BadDefault,
@@ -255,7 +259,7 @@ The default does not have the type of the argument, and cannot be converted to i
     (
         Code::DefaultNotInEnum,
         "\
-The default is not one of the values in `enum`, so a call that omits the argument would use a value
+The default is not one of the values in `enum`. A call that omits the argument would use a value
 that no call may pass. Change the default, or add it to `enum`.",
     ),
     (
@@ -270,8 +274,8 @@ An empty `enum` allows no value. List the values, or remove `enum` to allow any 
     (
         Code::BooleanEnum,
         "\
-A boolean is always true or false, so `enum` is not supported for it. Remove `enum`, or change the
-type to string.",
+A boolean argument has an `enum`. A boolean is always true or false, so `enum` is not supported for
+it. Remove `enum`, or change the type to string.",
     ),
     (
         Code::BadEnumValue,
@@ -286,26 +290,27 @@ string argument, quote values that look like numbers.
     (
         Code::PositionalFlag,
         "\
-A positional argument is passed without a flag, so `flag` would have no effect. Remove `flag` or
-`positional`. To pass a value after all options, use `flag: \"--\"` alone.",
+An argument has both `positional` and `flag`. A positional argument is passed without a flag, so
+`flag` would have no effect. Remove one of the two. To pass a value after all options, use
+`flag: \"--\"` alone.",
     ),
     (
         Code::ConflictingPlacements,
         "\
-The value of an argument goes to only one destination: the command line (`positional`), the working
-directory (`cwd`) or standard input (`stdin`). Keep one of these fields.",
+An argument has more than one of `positional`, `cwd` and `stdin`. Its value goes to only one
+destination: the command line, the working directory or standard input. Keep one of these fields.",
     ),
     (
         Code::DuplicatePlacement,
         "\
-A command has one working directory and one standard input, so a tool can have only one argument
-with `cwd` and one with `stdin`.",
+Two arguments of one tool have `cwd`, or two have `stdin`. A command has only one working directory
+and one standard input.",
     ),
     (
         Code::PlacementNeedsString,
         "\
-A working directory and standard input are text, so an argument with `cwd` or `stdin` must have the
-type string.",
+An argument with `cwd` or `stdin` does not have the type string. A working directory and standard
+input are text.",
     ),
     (
         Code::UnknownTool,
@@ -317,16 +322,17 @@ entry.",
     (
         Code::UnknownArgument,
         "\
-The policy limits an argument that the tool does not have, so the intended argument would accept any
+The policy limits an argument that the tool does not have. The intended argument would accept any
 value. Correct the name, or remove the entry.",
     ),
     (
         Code::BadPattern,
         "\
-A pattern is a regular expression in the syntax of Python's `re`, and must match the whole value.
-Features that prevent matching in linear time are not supported: look-around (`(?=`, `(?!`, `(?<=`,
-`(?<!`), backreferences (`\\1`, `(?P=name)`), conditions and possessive repetitions. The flags `a`,
-`L` and `x` are not supported either, nor is syntax that Python and other engines read differently.
+A pattern is invalid or uses unsupported syntax. A pattern is a regular expression in the syntax of
+Python's `re`, and must match the whole value. Features that prevent matching in linear time are not
+supported: look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), backreferences (`\\1`, `(?P=name)`),
+conditions and possessive repetitions. The flags `a`, `L` and `x` are not supported either, nor is
+syntax that Python and other engines read differently.
 
     pattern: \"(?!main$).*\"            # wrong: look-ahead
     pattern: \"feature/[a-z0-9-]+\"      # right: describes the allowed values",
@@ -334,8 +340,8 @@ Features that prevent matching in linear time are not supported: look-around (`(
     (
         Code::BoundOnNonNumber,
         "\
-`min` and `max` must be finite numbers, and apply only to arguments of the type integer or number.
-For a string, use `pattern`; if the argument is a number, correct its type in the config.",
+`min` or `max` is not a finite number, or limits an argument that is not a number. For a string, use
+`pattern`; if the argument is a number, set its type to integer or number in the config.",
     ),
     (
         Code::EmptyRange,
@@ -345,7 +351,7 @@ For a string, use `pattern`; if the argument is a number, correct its type in th
     (
         Code::DefaultNotAllowed,
         "\
-The limit excludes the default of the argument, so a call that omits the argument would use a value
+The limit excludes the default of the argument. A call that omits the argument would use a value
 that no call may pass. Widen the limit, or change the default in the config.",
     ),
     (
@@ -357,7 +363,8 @@ boolean are `true` and `false`, in lower case.",
     (
         Code::NoToolAllowed,
         "\
-No tool remains: the policy allows none, or several policies have no allowed tool in common.",
+The policy allows no tools, or several policies have no allowed tool in common. The server would
+offer nothing.",
     ),
     (
         Code::ApprovalUnsupported,
@@ -369,91 +376,93 @@ for tools that may run without approval; remove all other such tools from the po
     (
         Code::BadContainer,
         "\
-A docker executor needs an `image`. Image, volumes, network and working_dir are passed to
-`docker run` unchanged, so they must not be empty or start with a dash, which would make them
-options.",
+A docker executor has no `image`, or one of its fields cannot be passed to docker. Image, volumes,
+network and working_dir are passed to `docker run` unchanged, so they must not be empty or start
+with a dash, which would make them options.",
     ),
     (
         Code::ContainerFieldWithoutDocker,
         "\
-The fields image, volumes, network and working_dir apply only to containers, but the executor is
-`local`, so commands would run outside of a container. Add `type: docker`, or remove the fields.",
+A local executor has fields that apply only to containers. With image, volumes, network or
+working_dir, the author expects a container, but commands would run on the host. Add `type: docker`,
+or remove the fields.",
     ),
     (
         Code::IneffectiveAllow,
         "\
-`env.allow` adds variables to the minimal set. Without `inherit: minimal`, commands inherit all
-variables, so `allow` would restrict nothing.",
+`env.allow` has no effect without `inherit: minimal`. It adds variables to the minimal set, but by
+default commands inherit all variables.",
     ),
     (
         Code::BadRoot,
         "\
-`roots` lists directories of the host that must exist when the server starts. The working directory
-of a call must be inside one of them. `~` and variables are expanded. `roots` cannot be combined
-with a container, which sees only its `volumes`.",
+An entry of `roots` cannot be used. `roots` lists directories of the host that must exist when the
+server starts, and the working directory of a call must be inside one of them. `~` and variables are
+expanded. `roots` cannot be combined with a container, which sees only its `volumes`.",
     ),
     (
         Code::UnsetVariable,
         "\
-A volume or root of the policy contains a variable that is unset or empty in the environment of the
-server. The path would then name a different directory, so the server does not start.",
+A volume or root of the policy contains a variable that is unset or empty. The path would then name
+a different directory, so the server does not start. Set the variable in the server's environment.",
     ),
     (
         Code::ConflictingContainers,
         "\
-Several policies apply, and two of them specify different containers. A command runs in only one.",
+Two policies specify different containers. All policies apply at once, and a command runs in only
+one container. Specify the same one in both, or remove one `executor`.",
     ),
     (
         Code::RequiredDefault,
         "\
-Every call passes a required argument, so its default is never used. Remove `required` if calls may
-omit the argument; otherwise remove `default`.",
+A required argument has a default. Every call passes a required argument, so the default is never
+used. Remove `required` if calls may omit the argument; otherwise remove `default`.",
     ),
     (
         Code::ZeroTimeout,
         "\
-As in CLImax for Python, a timeout of 0 means the default of 30 seconds, not \"no limit\". Set the
-intended number of seconds.",
+A timeout of 0 means the default of 30 seconds, as in CLImax for Python. It does not mean \"no
+limit\". Set the intended number of seconds.",
     ),
     (
         Code::LongDescription,
         "\
-MCP clients truncate descriptions after 2,048 bytes. Start with what an agent needs to choose the
-tool, and leave the details to the help of the program.",
+A description is longer than 2,048 bytes, after which MCP clients truncate it. Start with what an
+agent needs to choose the tool, and leave the details to the help of the program.",
     ),
     (
         Code::ConvertedDefault,
         "\
-The default has a different type than the argument and was converted, for example `\"5\"` to 5. Write
-it in the type of the argument, so that nobody is misled.",
+The default has a different type than the argument and was converted. For example, `\"5\"` became 5.
+Write it in the type of the argument, so that nobody is misled.",
     ),
     (
         Code::UnlimitedDestructive,
         "\
-The tool is marked `risk: destructive` and accepts any text for these arguments, so an agent can
-destroy anything that the program can reach. Limit the values with `enum` if they are known, or with
-a pattern in a policy.",
+A tool with `risk: destructive` accepts any text for some arguments. An agent can destroy anything
+that the program can reach. Limit the values with `enum` if they are known, or with a pattern in a
+policy.",
     ),
     (
         Code::NoCategory,
         "\
-Agents narrow searches by category, and such searches do not find a CLI without one. Add `category`,
-for example vcs, containers or files.",
+The config has no category. Agents narrow searches by category, and such searches do not find a CLI
+without one. Add `category`, for example vcs, containers or files.",
     ),
     (
         Code::IneffectiveGlobalArgument,
         "\
-A global argument is added to every command with its default as the value. It is in no input schema,
-so calls cannot set it, and without a default it has no effect. Neither have `positional`, `cwd`,
-`stdin`, `required` and `enum`.",
+A global argument, or one of its fields, has no effect. A global argument is added to every command
+with its default as the value. It is in no input schema, so calls cannot set it, and it needs a
+default. `positional`, `cwd`, `stdin`, `required` and `enum` have no effect on it.",
     ),
     (
         Code::ShellSyntax,
         "\
-Commands run without a shell: `command` is split at white space, and a `flag` is a single word.
-Quotes, pipes and redirections are passed to the program unchanged. Remove quotes; for a pipe, write
-a script and describe that as the command. If the second word of a flag is fixed, put both words
-into the `command` of the tool.",
+A command contains shell syntax, or a flag contains several words. Commands run without a shell:
+`command` is split at white space, and a `flag` is a single word. Quotes, pipes and redirections are
+passed to the program unchanged. Remove quotes; for a pipe, write a script and use that as the
+command. If the second word of a flag is fixed, put both words into the `command` of the tool.",
     ),
     (
         Code::IgnoredTool,
@@ -464,8 +473,8 @@ be written for several servers. Correct the name if it is a typo.",
     (
         Code::ApprovalUnspecified,
         "\
-The policy allows tools that change or destroy data (`risk: write` or `destructive`) and has no
-`approval`. CLImax for Python asks a person before each call of such a tool; this version does not.
+The policy allows tools that change or destroy data, but does not set `approval`. CLImax for Python
+asks a person before each call of a tool with `risk: write` or `destructive`; this version does not.
 Set `approval: {global: none}` to confirm that they may run without approval.",
     ),
 ];
