@@ -5,7 +5,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use crate::diagnostic::{Diagnostic, Severity, SourceSpan, line_and_column};
 use crate::source::Source;
 
-/// Longer spans are marked up to this length, because the renderer shortens long lines but never a marked part.
+/// Longer spans are marked up to this length: the renderer shortens long lines, but never a marked part.
 const MAX_MARKED_CHARACTERS: usize = 100;
 
 /// Spans of one file that are further apart get separate snippets, because the renderer never shortens a line
@@ -16,10 +16,10 @@ const MAX_SNIPPET_COLUMNS: usize = 100;
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &[Source]) -> String {
     let renderer = Renderer::plain();
-    let rendered = diagnostics
+    let texts = diagnostics
         .iter()
         .map(|diagnostic| renderer.render(&[group(diagnostic, sources)]) + "\n\n");
-    rendered.collect()
+    texts.collect()
 }
 
 fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {

@@ -46,8 +46,8 @@ impl From<Vec<Source>> for Sources {
     }
 }
 
-/// Reads the policy and all configs that the paths name, sorted by file name. A folder stands for its `*.yaml`
-/// and `*.yml` files. Relative paths are resolved against `root`.
+/// Reads the policy and all configs that the paths name, sorted by file name. A folder stands for its
+/// `*.yaml` and `*.yml` files. Relative paths are resolved against `root`.
 ///
 /// # Errors
 /// One diagnostic for each path that is missing, empty or unreadable.

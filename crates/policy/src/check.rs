@@ -1,5 +1,5 @@
-//! Turns a policy as written into rules, checked against the known tools. Anything that would leave a tool less
-//! restricted than the author intended is an error.
+//! Turns a policy as written into rules, checked against the known tools. Anything that would leave a tool
+//! less restricted than the author intended is an error.
 
 use climax_core::risk::Risk;
 use climax_core::scalar::{Kind, Scalar};

@@ -1,8 +1,8 @@
 //! Expands case-insensitive letters (`a` to `[aA]` under `(?i)`) and the classes `\w`, `\d` and `\s` to
 //! explicit character ranges.
 //!
-//! The regex engine could do this too, but its Unicode tables contain pointers, which the loader relocates at each
-//! start of the server.
+//! The regex engine could do this too, but its Unicode tables contain pointers, which the loader relocates at
+//! each start of the server.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -24,7 +24,7 @@ pub(crate) fn expand_case_and_classes(ast: &mut Ast) {
 fn expand(ast: &mut Ast, ignores_case: &mut bool) {
     match ast {
         Ast::Flags(set) => {
-            take_flag(&mut set.flags, ignores_case);
+            remove_case_flag(&mut set.flags, ignores_case);
             if set.flags.items.is_empty() {
                 *ast = Ast::empty(set.span);
             }
@@ -52,7 +52,7 @@ fn expand(ast: &mut Ast, ignores_case: &mut bool) {
         Ast::Group(group) => {
             let mut ignores_case_inside = *ignores_case;
             if let GroupKind::NonCapturing(flags) = &mut group.kind {
-                take_flag(flags, &mut ignores_case_inside);
+                remove_case_flag(flags, &mut ignores_case_inside);
             }
             expand(&mut group.ast, &mut ignores_case_inside);
         }
@@ -69,7 +69,8 @@ fn expand(ast: &mut Ast, ignores_case: &mut bool) {
     }
 }
 
-fn take_flag(flags: &mut Flags, ignores_case: &mut bool) {
+/// Removes the flag `i` and updates `ignores_case` accordingly.
+fn remove_case_flag(flags: &mut Flags, ignores_case: &mut bool) {
     *ignores_case = flags
         .flag_state(Flag::CaseInsensitive)
         .unwrap_or(*ignores_case);
@@ -151,8 +152,8 @@ fn literal(c: char, span: Span) -> Literal {
     Literal { span, kind, c }
 }
 
-/// Characters that match a letter under `(?i)`, but that the upper and lower case of the letter do not lead to;
-/// and characters that only Python treats as a case variant.
+/// Case variants that the upper and lower case mappings of the letter do not lead to, and variants that only
+/// Python recognises.
 const EXTRA_VARIANTS: [(char, char); 29] = [
     ('\u{130}', 'i'),
     ('\u{131}', 'i'),

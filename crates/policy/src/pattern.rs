@@ -1,7 +1,7 @@
 //! Compiles patterns to automata that match a whole value in time linear in its length.
 //!
-//! Most patterns are baked: the automaton is built with the server. For a pattern of a policy that is named at
-//! the start, or one whose automaton would be too large, a lazy automaton is built while it matches.
+//! Most patterns are baked: the automaton is built with the server. If a pattern comes from a policy that is
+//! named at the start, or its automaton would be too large, a lazy automaton is built while it matches.
 
 use std::collections::BTreeMap;
 use std::fmt;
