@@ -1,5 +1,5 @@
 //! Translates patterns from the syntax of Python's `re` to that of the regex engine and of JSON Schema.
-//! Unsupported syntax is an error, and so is syntax that both accept but interpret differently.
+//! Unsupported syntax is an error, and so is syntax that Python and the engine interpret differently.
 
 /// The reason why a pattern is refused.
 #[derive(Debug, PartialEq, Eq)]
