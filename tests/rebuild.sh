@@ -71,10 +71,10 @@ unset CLIMAX_POLICY
 check "without a policy all is there again" has_tools 2
 
 mkdir -p "$work/empty"
-CLIMAX_CONFIGS="$work/empty" check "an empty folder is an error" fails_with "holds no configs"
-CLIMAX_CONFIGS="no/such/folder" check "a missing path is an error that says where it counts from" fails_with "relative paths count from"
+CLIMAX_CONFIGS="$work/empty" check "an empty folder is an error" fails_with "contains no configs"
+CLIMAX_CONFIGS="no/such/folder" check "a missing path is an error that says where it counts from" fails_with "relative paths are resolved from"
 printf 'name: \xff\n' >"$work/empty/x.yaml"
-CLIMAX_CONFIGS="$work/empty" check "a file that is not text is an error" fails_with "is not UTF-8 text"
+CLIMAX_CONFIGS="$work/empty" check "a file that is not text is an error" fails_with "is not valid UTF-8"
 printf 'command: x\ntools: [{nam: y}]\n' >"$work/empty/x.yaml"
 CLIMAX_CONFIGS="$work/empty" check "a wrong config does not compile, and says why" fails_with 'did you mean `name`?'
 

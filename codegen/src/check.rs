@@ -10,7 +10,7 @@ use crate::written;
 use climax_catalog::facts::{Argument, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, closest};
 use climax_input::source::Source;
 
@@ -36,7 +36,7 @@ pub fn check(
 }
 
 /// Where each tool's name was first seen, by its lower-case form.
-pub type Names = HashMap<String, (String, Span)>;
+pub type Names = HashMap<String, (String, SourceSpan)>;
 
 fn cli(
     source: &Source,

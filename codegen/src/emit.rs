@@ -7,7 +7,7 @@ use climax_catalog::rows::count;
 use climax_catalog::{Kept, Tables};
 use climax_core::scalar::{Number, Scalar};
 use climax_discovery::Discovery;
-use climax_policy::rules::{Container, Env, Surroundings};
+use climax_policy::rules::{ContainerRule, EnvironmentRule, ExecutionRules};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
@@ -30,7 +30,7 @@ pub struct Catalog<'m> {
     /// What of these is baked.
     pub kept: &'m Kept,
     /// Where and with what commands run, if a policy says something about it.
-    pub surroundings: Option<&'m Surroundings>,
+    pub surroundings: Option<&'m ExecutionRules>,
     /// What is known of the tools.
     pub tables: &'m Tables,
     /// What follows from that.
@@ -144,15 +144,15 @@ fn push_code(source: &mut String, catalog: &Catalog<'_>) {
     }
 }
 
-fn surroundings(surroundings: &Surroundings) -> TokenStream {
-    let Surroundings {
+fn surroundings(surroundings: &ExecutionRules) -> TokenStream {
+    let ExecutionRules {
         container,
         env,
         roots,
         ..
     } = surroundings;
     let container = container.as_ref().map_or(quote!(None), |container| {
-        let Container { image, volumes, .. } = container;
+        let ContainerRule { image, volumes, .. } = container;
         let network = optional(container.network.as_ref());
         let working_dir = optional(container.working_dir.as_ref());
         quote! {
@@ -164,7 +164,7 @@ fn surroundings(surroundings: &Surroundings) -> TokenStream {
             })
         }
     });
-    let Env {
+    let EnvironmentRule {
         is_minimal,
         allow,
         deny,

@@ -20,7 +20,7 @@ use climax_discovery::derive;
 use climax_input::diagnostic::{Diagnostic, Severity};
 use climax_input::source::{Source, Sources};
 use climax_input::yaml;
-use climax_policy::check::{Known, Moment};
+use climax_policy::check::{KnownTools, PolicyStage};
 use climax_policy::rules::Policy;
 use sha2::{Digest, Sha256};
 
@@ -65,7 +65,7 @@ pub fn compile(sources: &Sources) -> Compiled {
             hash: hash(&sources.all),
             clis: &clis,
             kept: &kept,
-            surroundings: policy.as_ref().map(|policy| &policy.surroundings),
+            surroundings: policy.as_ref().map(|policy| &policy.execution),
             tables: &tables,
             discovery: &discovery,
         })
@@ -111,12 +111,13 @@ fn compile_policy(
     facts: &Facts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Policy> {
-    let known = Known {
+    let known = KnownTools {
         tools: facts.known_tools(),
         // The server may run on another machine.
-        trouble: &|_, _| None,
+        host_path_problem: &|_, _| None,
     };
-    let mut policy = climax_policy::compile(number, source, &known, Moment::Build, diagnostics)?;
+    let mut policy =
+        climax_policy::compile(number, source, &known, PolicyStage::Build, diagnostics)?;
     policy.bake_patterns();
     Some(policy)
 }

@@ -1,4 +1,4 @@
-//! Bakes which characters the classes of patterns stand for.
+//! Writes the character ranges of `\w`, `\d` and `\s` as Rust tables.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,24 +9,27 @@ use regex_syntax::hir::{Class, HirKind};
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let mut code = String::new();
-    for (name, pattern, what) in [
-        // Python takes combining marks for no parts of words.
-        ("WORD", r"[\p{L}\p{N}_]", "Parts of words"),
+    for (name, pattern, description) in [
+        // Unlike `regex-syntax`, Python does not count combining marks as word characters.
+        ("WORD", r"[\p{L}\p{N}_]", "Word characters"),
         ("DIGIT", r"\d", "Decimal digits"),
         ("SPACE", r"\s", "White space"),
     ] {
-        let class = regex_syntax::parse(pattern).expect("a pattern");
+        let class = regex_syntax::parse(pattern).expect("the pattern is valid");
         let HirKind::Class(Class::Unicode(class)) = class.kind() else {
-            unreachable!("it is a class");
+            unreachable!("the pattern is a character class");
         };
-        let _ = writeln!(code, "/// {what}: the first and the last of each row.");
+        let _ = writeln!(
+            code,
+            "/// {description}: first and last character of each range."
+        );
         let _ = write!(code, "static {name}: &[(char, char)] = &[");
-        for row in class.iter() {
-            let [first, last] = [row.start(), row.end()].map(char::escape_unicode);
+        for range in class.iter() {
+            let [first, last] = [range.start(), range.end()].map(char::escape_unicode);
             let _ = write!(code, "('{first}','{last}'),");
         }
         code += "];\n";
     }
-    let directory = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(directory.join("classes.rs"), code).expect("OUT_DIR can be written");
+    let directory = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(directory.join("classes.rs"), code).expect("OUT_DIR is writable");
 }

@@ -81,10 +81,10 @@ fn a_config_that_is_not_there_is_named() {
 #[test]
 fn no_configs_at_all_are_refused() {
     let folder = Folder::new();
-    assert_eq!(unreadable(folder.path(), &[]), ["no configs are named"]);
+    assert_eq!(unreadable(folder.path(), &[]), ["no configs are specified"]);
     assert_eq!(
         unreadable(folder.path(), &[".".into()]),
-        ["the folder `.` holds no configs"]
+        ["the folder `.` contains no configs"]
     );
 }
 
@@ -179,7 +179,7 @@ tools: [{name: a, description: A tool}]
     );
     assert!(accepted.cli.global_args.is_empty());
     let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
-    assert_eq!(codes, [Code::IdleGlobalArgument]);
+    assert_eq!(codes, [Code::IneffectiveGlobalArgument]);
 }
 
 #[test]

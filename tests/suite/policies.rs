@@ -434,7 +434,7 @@ fn a_policy_for_another_server_is_told_so_and_not_how_to_allow_everything() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("none of the tools that this policy allows is here"),
+        said.contains("none of the tools that this policy allows exists"),
         "{said}"
     );
     assert!(!said.contains("default: enabled"), "{said}");

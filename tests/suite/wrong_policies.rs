@@ -84,7 +84,7 @@ fn a_questionable_policy_is_one_with_a_warning() {
         assert_eq!(output.status.code(), Some(0), "{}", case.display());
         assert_golden(&case, &String::from_utf8_lossy(&output.stderr));
     }
-    let (said, is_accepted) = baked(Path::new("policies/warned/nobody_is_asked.yaml"));
+    let (said, is_accepted) = baked(Path::new("policies/warned/no_approval.yaml"));
     assert!(is_accepted && said.contains("warning[CLX109]"), "{said}");
     // All tools are known to a build, so there it is an error.
     let (said, is_accepted) = baked(Path::new("policies/warned/unknown_tool.yaml"));

@@ -7,9 +7,9 @@ use super::no_nul;
 use crate::model::{Arg, ArgumentPlacement, GlobalArg, Kind};
 use crate::written;
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::At;
-use climax_input::yaml::{Node, OldReading, Value};
+use climax_input::yaml::{Node, Yaml11Reading, YamlValue};
 
 /// The order in which arguments go into the command line: positionals first, otherwise as they are defined.
 pub(super) fn argv_order(args: &[Arg]) -> Vec<usize> {
@@ -19,8 +19,8 @@ pub(super) fn argv_order(args: &[Arg]) -> Vec<usize> {
 }
 
 pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> Vec<Arg> {
-    let mut seen: Vec<(String, Span)> = Vec::new();
-    let mut single: [Option<Span>; 2] = [None, None];
+    let mut seen: Vec<(String, SourceSpan)> = Vec::new();
+    let mut single: [Option<SourceSpan>; 2] = [None, None];
     let mut args = Vec::new();
     for arg in written {
         if let Some(name) = &arg.name {
@@ -53,7 +53,7 @@ pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> 
             if let Some(first) = single[first] {
                 report.push(
                     Diagnostic::new(
-                        Code::SecondPlace,
+                        Code::DuplicatePlacement,
                         flag.span,
                         format!("a second argument sets {what}"),
                     )
@@ -143,7 +143,7 @@ fn placement(
     if let (Some((first_span, first)), Some((span, second))) = (first, set.next()) {
         report.push(
             Diagnostic::new(
-                Code::SeveralPlaces,
+                Code::ConflictingPlacements,
                 span,
                 format!("an argument is `{first}` or `{second}`, not both"),
             )
@@ -184,7 +184,7 @@ fn placement(
             if kind != Kind::String {
                 report.push(
                     Diagnostic::new(
-                        Code::PlaceNeedsString,
+                        Code::PlacementNeedsString,
                         span,
                         format!(
                             "a `{name}` argument is a string, and this one is {}",
@@ -228,7 +228,7 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
     let Some(default) = written.default else {
         report.push(
             Diagnostic::new(
-                Code::IdleGlobalArgument,
+                Code::IneffectiveGlobalArgument,
                 name.span,
                 "a global argument without a default does nothing",
             )
@@ -246,12 +246,12 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         if is_given {
             let message = format!("`{field}` does nothing in a global argument");
             report.push(
-                Diagnostic::new(Code::IdleGlobalArgument, name.span, message)
+                Diagnostic::new(Code::IneffectiveGlobalArgument, name.span, message)
                     .help("remove it: a global argument is a flag with its default"),
             );
         }
     }
-    let is_variable = matches!(&default.value, Value::Text(text) if text.contains('$'));
+    let is_variable = matches!(&default.value, YamlValue::Text(text) if text.contains('$'));
     if !is_variable && let Err(problem) = scalar(&default, kind) {
         report.push(problem.diagnostic(Code::BadDefault, &default, kind));
         return None;
@@ -301,11 +301,11 @@ fn choices(
         );
         return None;
     }
-    let mut values: Vec<(Scalar<'static>, Span)> = Vec::new();
+    let mut values: Vec<(Scalar<'static>, SourceSpan)> = Vec::new();
     for node in &choices.value {
         let value = match scalar(node, kind) {
             // CLImax in Python takes text only, whatever the type: `enum: ["1", "2"]`.
-            Ok(value) if kind != Kind::String || matches!(node.value, Value::Text(_)) => value,
+            Ok(value) if kind != Kind::String || matches!(node.value, YamlValue::Text(_)) => value,
             Ok(_) => {
                 report.push(Problem::WrongType.diagnostic(Code::BadEnumValue, node, kind));
                 continue;
@@ -356,12 +356,12 @@ fn default(
     };
     let as_written = matches!(
         (&node.value, kind),
-        (Value::Text(_), Kind::String)
-            | (Value::Integer(_), Kind::Integer | Kind::Number)
-            | (Value::Float(_), Kind::Number)
-            | (Value::Boolean(_), Kind::Boolean)
+        (YamlValue::Text(_), Kind::String)
+            | (YamlValue::Integer(_), Kind::Integer | Kind::Number)
+            | (YamlValue::Float(_), Kind::Number)
+            | (YamlValue::Boolean(_), Kind::Boolean)
     );
-    if !as_written && node.old_reading.is_none() {
+    if !as_written && node.yaml_1_1_reading.is_none() {
         report.push(
             Diagnostic::new(
                 Code::ConvertedDefault,
@@ -395,7 +395,7 @@ fn default(
 /// Why a node is no value of a kind.
 enum Problem {
     WrongType,
-    Ambiguous(OldReading),
+    Ambiguous(Yaml11Reading),
 }
 
 impl Problem {
@@ -405,7 +405,7 @@ impl Problem {
                 code,
                 node.span,
                 match &node.value {
-                    Value::Text(text) => format!("`{text}` is not {}", kind.one()),
+                    YamlValue::Text(text) => format!("`{text}` is not {}", kind.one()),
                     other => format!("expected {}, found {}", kind.one(), other.kind()),
                 },
             )
@@ -425,28 +425,34 @@ impl Problem {
 
 /// The value of a node as one of the kind, converted where that is safe.
 fn scalar(node: &Node, kind: Kind) -> Result<Scalar<'static>, Problem> {
-    match (kind, node.old_reading) {
+    match (kind, node.yaml_1_1_reading) {
         (_, None) => {}
-        (Kind::Boolean, Some(OldReading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
+        (Kind::Boolean, Some(Yaml11Reading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
         (_, Some(reading)) => return Err(Problem::Ambiguous(reading)),
     }
     let converted = match (kind, &node.value) {
-        (Kind::String, Value::Text(text)) => Some(Scalar::Text(text.clone().into())),
-        (Kind::String, Value::Integer(integer)) => Some(Scalar::Text(integer.to_string().into())),
-        (Kind::String, Value::Float(float)) => {
+        (Kind::String, YamlValue::Text(text)) => Some(Scalar::Text(text.clone().into())),
+        (Kind::String, YamlValue::Integer(integer)) => {
+            Some(Scalar::Text(integer.to_string().into()))
+        }
+        (Kind::String, YamlValue::Float(float)) => {
             Some(Scalar::Text(Number::Float(*float).to_string().into()))
         }
-        (Kind::String, Value::Boolean(boolean)) => Some(Scalar::Text(boolean.to_string().into())),
-        (Kind::Integer, Value::Integer(integer)) => Some(Scalar::Integer(*integer)),
-        (Kind::Integer, Value::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
-        (Kind::Integer, Value::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),
-        (Kind::Integer, Value::Text(text)) => scalar::integer(text).map(Scalar::Integer),
-        (Kind::Number, Value::Integer(integer)) => Some(Scalar::Number(Number::Integer(*integer))),
-        (Kind::Number, Value::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
-        (Kind::Number, Value::Text(text)) => scalar::exact_number(text).map(Scalar::Number),
-        (Kind::Boolean, Value::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
-        (Kind::Boolean, Value::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
-        (Kind::Boolean, Value::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),
+        (Kind::String, YamlValue::Boolean(boolean)) => {
+            Some(Scalar::Text(boolean.to_string().into()))
+        }
+        (Kind::Integer, YamlValue::Integer(integer)) => Some(Scalar::Integer(*integer)),
+        (Kind::Integer, YamlValue::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
+        (Kind::Integer, YamlValue::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),
+        (Kind::Integer, YamlValue::Text(text)) => scalar::integer(text).map(Scalar::Integer),
+        (Kind::Number, YamlValue::Integer(integer)) => {
+            Some(Scalar::Number(Number::Integer(*integer)))
+        }
+        (Kind::Number, YamlValue::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
+        (Kind::Number, YamlValue::Text(text)) => scalar::exact_number(text).map(Scalar::Number),
+        (Kind::Boolean, YamlValue::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
+        (Kind::Boolean, YamlValue::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
+        (Kind::Boolean, YamlValue::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),
         _ => None,
     };
     converted.ok_or(Problem::WrongType)

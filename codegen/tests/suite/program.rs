@@ -115,12 +115,12 @@ fn emit_prints_the_generated_code() {
 fn explain_tells_more_about_a_code() {
     let output = climax_codegen(&["explain", "clx021"]);
     assert!(output.status.success());
-    assert!(stdout(&output).starts_with("CLX021\n\nTool names are unique"));
+    assert!(stdout(&output).starts_with("CLX021\n\nTwo tools have the same name"));
     let all = climax_codegen(&["explain"]);
     for line in [
-        "CLX013  YAML 1.1 (which CLImax in Python reads) and YAML 1.2",
-        "CLX104  The tool is marked `risk: destructive`",
-        "CLX105  Agents narrow a search",
+        "CLX013  YAML 1.1 and YAML 1.2 read this value differently\n",
+        "CLX104  A tool with `risk: destructive` accepts any text",
+        "CLX105  The config has no category\n",
     ] {
         assert!(stdout(&all).contains(line), "{line}");
     }

@@ -298,7 +298,7 @@ mod tests {
             ("count".to_owned(), limit(Some("-[0-9]"), Some(-5))),
             ("text".to_owned(), limit(Some("(?i)[a-z]"), None)),
         ];
-        let log = rules::Tool {
+        let log = rules::ToolRule {
             description: Some("Looks".to_owned()),
             limits: limits.into(),
         };

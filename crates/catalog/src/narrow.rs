@@ -3,7 +3,7 @@
 use std::mem;
 
 use climax_policy::limit::Limit;
-use climax_policy::rules::{Policy, Tool as Rule};
+use climax_policy::rules::{Policy, ToolRule};
 
 use crate::facts::{self, Facts, Pattern, Tool};
 use crate::rows::count;
@@ -33,7 +33,7 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> Kept {
     let mut clis = mem::take(&mut facts.clis).into_iter();
     for (number, mut tool) in (0..).zip(mem::take(&mut facts.tools)) {
         let rules = policies.iter().map(|policy| policy.tool(tool.name));
-        let Some(rules) = rules.collect::<Option<Vec<Option<&Rule>>>>() else {
+        let Some(rules) = rules.collect::<Option<Vec<Option<&ToolRule>>>>() else {
             continue;
         };
         for rule in rules.iter().flatten() {
@@ -58,7 +58,7 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> Kept {
 }
 
 /// Adds the limits of rules. Where a policy was applied before, only its patterns let options through.
-fn add_limits<'f>(tool: &mut Tool<'f>, rules: &[Option<&'f Rule>], has_policy: bool) {
+fn add_limits<'f>(tool: &mut Tool<'f>, rules: &[Option<&'f ToolRule>], has_policy: bool) {
     for argument in &mut tool.arguments {
         let before = &argument.limits;
         let may_begin_with_dash = !has_policy || before.iter().any(|it| it.begins_with_dash);

@@ -1,15 +1,15 @@
-//! The codes of messages about configs and policies, and what `explain` says about each.
+//! The diagnostic codes, and the explanation of each that `climax-codegen explain` prints.
 
 use crate::diagnostic::Severity;
 
-/// What a message is about. Its number never changes; a number of 100 and above is a warning.
+/// The kind of a diagnostic. Numbers never change; from 100 on they are warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is explained below")]
+#[expect(missing_docs, reason = "EXPLANATIONS documents each")]
 pub enum Code {
     Unreadable = 1,
     Syntax = 2,
     DuplicateKey = 3,
-    SeveralDocuments = 4,
+    MultipleDocuments = 4,
     AliasBomb = 5,
     MissingField = 10,
     UnknownField = 11,
@@ -34,34 +34,34 @@ pub enum Code {
     BooleanEnum = 36,
     BadEnumValue = 37,
     PositionalFlag = 38,
-    SeveralPlaces = 39,
-    SecondPlace = 40,
-    PlaceNeedsString = 41,
+    ConflictingPlacements = 39,
+    DuplicatePlacement = 40,
+    PlacementNeedsString = 41,
     UnknownTool = 50,
     UnknownArgument = 51,
     BadPattern = 52,
-    BoundOfText = 53,
+    BoundOnNonNumber = 53,
     EmptyRange = 54,
     DefaultNotAllowed = 55,
-    NoValueLeft = 56,
-    NoToolLeft = 57,
-    Approval = 58,
+    NoValueAllowed = 56,
+    NoToolAllowed = 57,
+    ApprovalUnsupported = 58,
     BadContainer = 59,
-    NoContainer = 60,
-    IdleAllow = 61,
+    ContainerFieldWithoutDocker = 60,
+    IneffectiveAllow = 61,
     BadRoot = 62,
     UnsetVariable = 63,
-    SecondContainer = 64,
+    ConflictingContainers = 64,
     RequiredDefault = 100,
     ZeroTimeout = 101,
     LongDescription = 102,
     ConvertedDefault = 103,
     UnlimitedDestructive = 104,
     NoCategory = 105,
-    IdleGlobalArgument = 106,
+    IneffectiveGlobalArgument = 106,
     ShellSyntax = 107,
     IgnoredTool = 108,
-    NoApproval = 109,
+    ApprovalUnspecified = 109,
 }
 
 impl Code {
@@ -71,7 +71,7 @@ impl Code {
         format!("CLX{:03}", self as u16)
     }
 
-    /// The code that has an id, in any case.
+    /// Finds the code with an id, ignoring case.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {
         let id = id.to_ascii_uppercase();
@@ -79,7 +79,7 @@ impl Code {
         codes.find(|code| code.id() == id)
     }
 
-    /// Whether it stops the build.
+    /// Whether it is an error or a warning.
     #[must_use]
     pub fn severity(self) -> Severity {
         if (self as u16) < Self::RequiredDefault as u16 {
@@ -89,7 +89,7 @@ impl Code {
         }
     }
 
-    /// What it means, why it is so, and what to do.
+    /// The meaning, the reason and the fix.
     #[must_use]
     pub fn explanation(self) -> &'static str {
         let found = EXPLANATIONS.iter().find(|(code, _)| *code == self);
@@ -97,23 +97,23 @@ impl Code {
     }
 }
 
-/// Every code with its explanation, in the order of their numbers.
+/// Every code with its explanation, ordered by number.
 pub const EXPLANATIONS: &[(Code, &str)] = &[
     (
         Code::Unreadable,
         "\
-A path that the build names cannot be read: it does not exist, the folder holds no `*.yaml` or
-`*.yml` file, a file may not be read, or it is not UTF-8 text.
+A path cannot be read: it does not exist, the folder contains no `*.yaml` or `*.yml` file, the file
+cannot be opened, or the file is not UTF-8.
 
-CLIMAX_CONFIGS names folders and files, joined by `:` as in PATH; relative paths count from the
-folder of the crate that is built. Without it, `configs` is read.",
+CLIMAX_CONFIGS lists folders and files, separated by `:` as in PATH. Relative paths are resolved
+from the folder of the crate that is built. The default is `configs`.",
     ),
     (
         Code::Syntax,
         "\
-The text is not YAML. The usual reasons: a tab where only spaces may indent, lines of one mapping
-that begin in different columns, a value with `: ` or ` #` in it that is not in quotes, a quote or
-bracket that is not closed.
+The file is not valid YAML. Common causes: a tab used for indentation, entries of one mapping that
+start in different columns, an unquoted value that contains `: ` or ` #`, an unclosed quote or
+bracket.
 
     description: Files: list them       # wrong
     description: \"Files: list them\"     # right",
@@ -121,25 +121,26 @@ bracket that is not closed.
     (
         Code::DuplicateKey,
         "\
-A mapping has the same key twice. Other YAML readers silently take the last one; which one was
-meant, only you can know. Keep one of the two.",
+A mapping has the same key twice. Many YAML parsers silently use the last one, which may not be the
+intended one. Remove one of the two.",
     ),
     (
-        Code::SeveralDocuments,
+        Code::MultipleDocuments,
         "\
-A config is one YAML document, and a line `---` begins a second one. Put it into a file of its own:
+A file holds one YAML document, but a `---` line starts a second one. Move it to a separate file:
 every file in the folder is a config.",
     ),
     (
         Code::AliasBomb,
         "\
-Aliases (`*name`) that stand for lists of aliases can make a short text stand for a huge document,
-which would eat all memory. Configs have no use for it: write out what is meant.",
+Aliases (`*name`) expand to more than 1,000,000 nodes, or an alias refers to a node that contains
+it. Nested aliases could make a short file exhaust the memory. Write the values out, or nest fewer
+aliases.",
     ),
     (
         Code::MissingField,
         "\
-A field that must be there is not. A config needs `command` and `tools`; a tool needs `name` and
+A required field is missing. A config needs `command` and `tools`; a tool needs `name` and
 `description`; an argument needs `name`.
 
     command: git
@@ -150,17 +151,16 @@ A field that must be there is not. A config needs `command` and `tools`; a tool 
     (
         Code::UnknownField,
         "\
-There is no such field. It is an error, because a typo would otherwise be ignored, and the tool
-would do something else than meant.
+There is no such field. This is an error because ignoring a typo would silently change what the tool
+does.
 
-Keys that begin with `x-` are free for your own use, such as YAML anchors.",
+Keys that start with `x-` are ignored. Use them for YAML anchors.",
     ),
     (
         Code::WrongType,
         "\
-The field is there, but its value is of the wrong type: a list where text is expected, a number
-where text is expected, and the like. Text that looks like a number, a date or a boolean needs
-quotes.
+The value of a field has the wrong type. A typical case is a number where text is expected: text
+that looks like a number, a date or a boolean needs quotes.
 
     tags: vcs          # wrong: a list is expected
     tags: [vcs]        # right
@@ -170,85 +170,88 @@ quotes.
     (
         Code::AmbiguousScalar,
         "\
-YAML 1.1 (which CLImax in Python reads) and YAML 1.2 (which CLImax reads) disagree about this word:
-`yes`, `no`, `on` and `off` are booleans or text, `010` is 8 or 10, `12:30` is 750 or text,
-`2026-01-31` is a date or text. Put it in quotes if it is meant as text; write `true` or `false`, or
-a number without a leading zero, if that is meant.",
+YAML 1.1 and YAML 1.2 read this value differently. CLImax for Python uses YAML 1.1, and this version
+uses YAML 1.2: `yes`, `no`, `on` and `off` are booleans or text, `010` is 8 or 10, `12:30` is 750 or
+text, `2026-01-31` is a date or text. Put text in quotes; write booleans as `true` or `false`, and
+numbers without a leading zero.",
     ),
     (
         Code::UnknownValue,
         "\
-The field takes one of a few words, and this is none of them. `type` is string, integer, number or
-boolean; `risk` is read, write or destructive.",
+The field accepts only certain values, and this is not one of them. In a config, `type` is string,
+integer, number or boolean; `risk` is read, write or destructive.",
     ),
     (
         Code::NoTools,
         "\
-A config without tools offers nothing. Add at least one entry with `name` and `description`, or
-remove the file.",
+The config has no tools, so it offers nothing. Add at least one entry with `name` and `description`,
+or remove the file.",
     ),
     (
         Code::EmptyCommand,
         "\
-`command` names the program that all tools of the config run, and words that they share. It must
-have at least one word.",
+`command` is empty. It names the program that all tools of the config run, followed by arguments
+that they share.",
     ),
     (
         Code::BadVariable,
         "\
-The name of an environment variable is not empty and has no `=` in it; no system takes another.",
+The name of an environment variable must not be empty and must not contain `=`. In a policy, `*` is
+allowed at the end and matches any rest of the name.",
     ),
     (
         Code::NulCharacter,
         "\
-A NUL character ends a text for the operating system, so that no command line and no environment
-variable can hold one.",
+A value contains a NUL character. The operating system terminates strings with it, so no command
+line and no environment variable can contain one.",
     ),
     (
         Code::BadToolName,
         "\
-Tool names are limited by what MCP clients accept: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`
-and `-`.",
+A tool name is empty, too long, or contains an unsupported character. MCP clients accept 1 to 64 of
+the characters A-Z, a-z, 0-9, `_`, `.` and `-`.",
     ),
     (
         Code::DuplicateTool,
         "\
-Tool names are unique over all configs of a build, since an agent calls a tool by its name only. Two
-names that differ in case alone are refused too: agents mix them up. A prefix helps: `git_status`,
-`svn_status`.",
+Two tools have the same name, or names that differ only in case. Agents call a tool by its name
+alone and confuse similar names, so names must be unique across all configs of a build. Use a
+prefix: `git_status`, `svn_status`.",
     ),
     (
         Code::EmptyDescription,
         "\
-An agent chooses a tool by its description. Say what the tool does, and when to use it.",
+A description is empty. Agents choose a tool by its description, so say what the tool does and when
+to use it.",
     ),
     (
         Code::BadTimeout,
         "\
-`timeout` is how many seconds a call may take, a number above 0. Leave it out for the default of 30
-seconds.",
+A timeout is not above 0. `timeout` is the time limit of a call in seconds. Remove it to use the
+default of 30 seconds.",
     ),
     (
         Code::BadPlaceholder,
         "\
-`{name}` in `confirm_message` stands for the value of an argument or of a `resolve` entry, and in
-the `args` of a `resolve` entry for the value of an argument. This one stands for neither. Write
-`{{` and `}}` for braces that are meant as such.",
+A placeholder names no argument or `resolve` entry, or its brace is not closed. In
+`confirm_message`, `{name}` is replaced by the value of an argument or of a `resolve` entry; in the
+`args` of a `resolve` entry, by the value of an argument. Write `{{` and `}}` for literal braces.",
     ),
     (
         Code::BadArgumentName,
         "\
-An argument's name is the name of a property in the tool's input schema, and is not empty.",
+The name of an argument is empty. It is a property name in the input schema of the tool, which
+agents use to pass the value.",
     ),
     (
         Code::DuplicateArgument,
         "\
-Two arguments of one tool have the same name. A call could give a value to one of them only.",
+Two arguments of one tool have the same name. A call could set only one of them. Rename one.",
     ),
     (
         Code::BadDefault,
         "\
-The default is not of the argument's type, and cannot be converted to it without loss.
+The default does not have the type of the argument, and cannot be converted to it without loss.
 
     {name: count, type: integer, default: many}   # wrong
     {name: count, type: integer, default: 10}     # right",
@@ -256,13 +259,13 @@ The default is not of the argument's type, and cannot be converted to it without
     (
         Code::DefaultNotInEnum,
         "\
-The default is none of the values that `enum` allows, so that a call without the argument would do
-what a call with it may not.",
+The default is not one of the values in `enum`. A call that omits the argument would use a value
+that no call may pass. Change the default, or add it to `enum`.",
     ),
     (
         Code::EmptyEnum,
         "\
-An empty `enum` allows no value at all. List the values, or remove `enum` to allow any.",
+An empty `enum` allows no value. List the values, or remove `enum` to allow any value.",
     ),
     (
         Code::DuplicateEnumValue,
@@ -271,14 +274,14 @@ An empty `enum` allows no value at all. List the values, or remove `enum` to all
     (
         Code::BooleanEnum,
         "\
-A boolean is true or false, which `enum` cannot narrow in a useful way. Remove `enum`, or make the
-argument a string.",
+A boolean argument has an `enum`. A boolean is always true or false, so `enum` is not supported for
+it. Remove `enum`, or change the type to string.",
     ),
     (
         Code::BadEnumValue,
         "\
-A value in `enum` is not of the argument's type, or has control characters in it. Values of a string
-argument that look like numbers need quotes.
+A value in `enum` does not have the type of the argument, or contains control characters. For a
+string argument, quote values that look like numbers.
 
     {name: level, enum: [1, 2]}                  # wrong: the type is string
     {name: level, enum: [\"1\", \"2\"]}              # right
@@ -287,188 +290,192 @@ argument that look like numbers need quotes.
     (
         Code::PositionalFlag,
         "\
-A positional argument is a word without a flag, so that `flag` would have no effect. Remove `flag`,
-or `positional`. To put a value after all options, use `flag: \"--\"` alone.",
+An argument has both `positional` and `flag`. A positional argument is passed without a flag, so
+`flag` would have no effect. Remove one of the two. To pass a value after all options, use
+`flag: \"--\"` alone.",
     ),
     (
-        Code::SeveralPlaces,
+        Code::ConflictingPlacements,
         "\
-The value of an argument goes to one place: into the command line (`positional`), to the working
-directory (`cwd`) or to standard input (`stdin`).",
+An argument has more than one of `positional`, `cwd` and `stdin`. Its value goes to only one
+destination: the command line, the working directory or standard input. Keep one of these fields.",
     ),
     (
-        Code::SecondPlace,
+        Code::DuplicatePlacement,
         "\
-A command has one working directory and one standard input, so a tool has at most one argument with
-`cwd` and one with `stdin`.",
+Two arguments of one tool have `cwd`, or two have `stdin`. A command has only one working directory
+and one standard input.",
     ),
     (
-        Code::PlaceNeedsString,
+        Code::PlacementNeedsString,
         "\
-The working directory and standard input are text: an argument with `cwd` or `stdin` has the type
-string.",
+An argument with `cwd` or `stdin` does not have the type string. A working directory and standard
+input are text.",
     ),
     (
         Code::UnknownTool,
         "\
-The policy names a tool that is not there. Under `default: enabled` the tool that was meant would go
-on without limits; under `default: disabled` it would not be there. Correct the name, or remove the
+The policy names a tool that does not exist. With `default: enabled`, the intended tool would run
+without its limits; with `default: disabled`, it would be missing. Correct the name, or remove the
 entry.",
     ),
     (
         Code::UnknownArgument,
         "\
-The policy limits an argument that the tool does not have, so that the one that was meant would take
-any value.",
+The policy limits an argument that the tool does not have. The intended argument would accept any
+value. Correct the name, or remove the entry.",
     ),
     (
         Code::BadPattern,
         "\
-A pattern is a regular expression as in Python's `re`, and has to match a value in full. What would
-need more time the longer a value gets, and more than its length accounts for, is not supported:
-look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), backreferences (`\\1`, `(?P=name)`), conditions and
-possessive repetitions. Neither are the flags `a`, `L` and `x`, and what Python and others read
-differently.
+A pattern is invalid or uses unsupported syntax. A pattern is a regular expression in the syntax of
+Python's `re`, and must match the whole value. Features that prevent matching in linear time are not
+supported: look-around (`(?=`, `(?!`, `(?<=`, `(?<!`), backreferences (`\\1`, `(?P=name)`),
+conditions and possessive repetitions. The flags `a`, `L` and `x` are not supported either, nor is
+syntax that Python and other engines read differently.
 
     pattern: \"(?!main$).*\"            # wrong: look-ahead
-    pattern: \"feature/[a-z0-9-]+\"      # right: say what is allowed",
+    pattern: \"feature/[a-z0-9-]+\"      # right: describes the allowed values",
     ),
     (
-        Code::BoundOfText,
+        Code::BoundOnNonNumber,
         "\
-`min` and `max` are for arguments of the type integer or number, and are finite numbers. For a
-string, use `pattern`; or give the argument its right type in the config.",
+`min` or `max` is not a finite number, or limits an argument that is not a number. For a string, use
+`pattern`; if the argument is a number, set its type to integer or number in the config.",
     ),
     (
         Code::EmptyRange,
         "\
-`min` is above `max`, so that no value is allowed. Both ends belong to the range.",
+`min` is above `max`, so no value is allowed. Both bounds are inclusive.",
     ),
     (
         Code::DefaultNotAllowed,
         "\
-The argument has a default that breaks the limit, so that a call without the argument would do what
-a call with it may not. Widen the limit, or change the default in the config.",
+The limit excludes the default of the argument. A call that omits the argument would use a value
+that no call may pass. Widen the limit, or change the default in the config.",
     ),
     (
-        Code::NoValueLeft,
+        Code::NoValueAllowed,
         "\
-The argument is a boolean or has an `enum`, and the limit allows none of its values. A boolean's
-values are `true` and `false`, in lower case.",
+The argument is a boolean or has an `enum`, and the limit allows none of its values. The values of a
+boolean are `true` and `false`, in lower case.",
     ),
     (
-        Code::NoToolLeft,
+        Code::NoToolAllowed,
         "\
-Nothing is left that an agent could use: the policy allows no tool, or several policies have no tool
-in common.",
+The policy allows no tools, or several policies have no allowed tool in common. The server would
+offer nothing.",
     ),
     (
-        Code::Approval,
+        Code::ApprovalUnsupported,
         "\
-The policy asks for a person's approval before certain tools run. This version cannot ask, and does
-not run them without: it refuses the policy. Say `approval: {global: none}` and `false` for the
-tools that may run without approval, and remove the others from the policy.",
+The policy requires approval by a person before certain tools run. This version cannot ask for
+approval and never skips it, so it refuses the policy. Set `approval: {global: none}`, and `false`
+for tools that may run without approval; remove all other such tools from the policy.",
     ),
     (
         Code::BadContainer,
         "\
-A docker executor needs an `image`, and image, volumes, network and working_dir are handed to
-`docker run` as they are: none is empty or begins with a dash, which would make it an option.",
+A docker executor has no `image`, or one of its fields cannot be passed to docker. Image, volumes,
+network and working_dir are passed to `docker run` unchanged, so they must not be empty or start
+with a dash, which would make them options.",
     ),
     (
-        Code::NoContainer,
+        Code::ContainerFieldWithoutDocker,
         "\
-Image, volumes, network and working_dir of an executor are for containers, and the executor is
-`local`, so that commands would run without one. Add `type: docker`, or remove them.",
+A local executor has fields that apply only to containers. With image, volumes, network or
+working_dir, the author expects a container, but commands would run on the host. Add `type: docker`,
+or remove the fields.",
     ),
     (
-        Code::IdleAllow,
+        Code::IneffectiveAllow,
         "\
-`env.allow` names variables that commands get besides the usual ones. Without `inherit: minimal`
-they get all, so that it would limit nothing.",
+`env.allow` has no effect without `inherit: minimal`. It adds variables to the minimal set, but by
+default commands inherit all variables.",
     ),
     (
         Code::BadRoot,
         "\
-`roots` names directories of this machine that exist when the server starts. A call's working
-directory is in one of them. `~` and variables are expanded. In a container they mean nothing: there
-a call sees what `volumes` names.",
+An entry of `roots` cannot be used. `roots` lists directories of the host that must exist when the
+server starts, and the working directory of a call must be inside one of them. `~` and variables are
+expanded. `roots` cannot be combined with a container, which sees only its `volumes`.",
     ),
     (
         Code::UnsetVariable,
         "\
-A volume or root of the policy has a variable in it that is not set where the server starts, or is
-empty. With nothing in its place it would mean another directory, so the server does not start.",
+A volume or root of the policy contains a variable that is unset or empty. The path would then name
+a different directory, so the server does not start. Set the variable in the server's environment.",
     ),
     (
-        Code::SecondContainer,
+        Code::ConflictingContainers,
         "\
-Several policies hold at once, and two of them name different containers. A command runs in one.",
+Two policies specify different containers. All policies apply at once, and a command runs in only
+one container. Specify the same one in both, or remove one `executor`.",
     ),
     (
         Code::RequiredDefault,
         "\
-A required argument is always given, so its default is never used. Remove `required` if calls may
-leave the argument out, or `default` if they may not.",
+A required argument has a default. Every call passes a required argument, so the default is never
+used. Remove `required` if calls may omit the argument; otherwise remove `default`.",
     ),
     (
         Code::ZeroTimeout,
         "\
-A timeout of 0 means the default of 30 seconds, as in CLImax for Python, and not \"no limit\". Give
-the number of seconds that is meant.",
+A timeout of 0 means the default of 30 seconds, as in CLImax for Python. It does not mean \"no
+limit\". Set the intended number of seconds.",
     ),
     (
         Code::LongDescription,
         "\
-MCP clients cut descriptions after 2,048 bytes. Say first what decides about the choice of the tool,
-and leave the rest to the program's own help.",
+A description is longer than 2,048 bytes, after which MCP clients truncate it. Start with what an
+agent needs to choose the tool, and leave the details to the help of the program.",
     ),
     (
         Code::ConvertedDefault,
         "\
-The default is of another type than the argument and was converted: `\"5\"` to 5, for example. Write
-it as what it is, so that a reader is not misled.",
+The default has a different type than the argument and was converted. For example, `\"5\"` became 5.
+Write it in the type of the argument, so that nobody is misled.",
     ),
     (
         Code::UnlimitedDestructive,
         "\
-The tool is marked `risk: destructive` and takes any text in these arguments, so that an agent can
-destroy anything that the program can reach. Limit the values with `enum` where they are known, or
-with a pattern in a policy.",
+A tool with `risk: destructive` accepts any text for some arguments. An agent can destroy anything
+that the program can reach. Limit the values with `enum` if they are known, or with a pattern in a
+policy.",
     ),
     (
         Code::NoCategory,
         "\
-Agents narrow a search by category, and a CLI without one is not found that way. Add `category`,
-such as vcs, containers or files.",
+The config has no category. Agents narrow searches by category, and such searches do not find a CLI
+without one. Add `category`, for example vcs, containers or files.",
     ),
     (
-        Code::IdleGlobalArgument,
+        Code::IneffectiveGlobalArgument,
         "\
-A global argument is added to each command with its default as value. It is not in any tool's
-schema, so no call can set it, and without a default it does nothing. Neither do `positional`,
-`cwd`, `stdin`, `required` and `enum`.",
+A global argument, or one of its fields, has no effect. A global argument is added to every command
+with its default as the value. It is in no input schema, so calls cannot set it, and it needs a
+default. `positional`, `cwd`, `stdin`, `required` and `enum` have no effect on it.",
     ),
     (
         Code::ShellSyntax,
         "\
-Commands run without a shell: `command` is split at white space, and a `flag` is one word. Quotes,
-pipes, redirections and the like are not understood but handed to the program as they are. Leave out
-quotes; for a pipe, write a script and describe that. Two words of which the second is fixed are no
-flag: put them into the tool's `command`.",
+A command contains shell syntax, or a flag contains several words. Commands run without a shell:
+`command` is split at white space, and a `flag` is a single word. Quotes, pipes and redirections are
+passed to the program unchanged. Remove quotes; for a pipe, write a script and use that as the
+command. If the second word of a flag is fixed, put both words into the `command` of the tool.",
     ),
     (
         Code::IgnoredTool,
         "\
-The policy names a tool that this server does not have. It grants nothing and is left out: a policy
-may be meant for several servers. Correct the name if it is a typo.",
+The policy names a tool that this server does not have. The entry has no effect, since a policy may
+be written for several servers. Correct the name if it is a typo.",
     ),
     (
-        Code::NoApproval,
+        Code::ApprovalUnspecified,
         "\
-The policy allows tools that change or destroy something (`risk: write` or `destructive`) and says
-nothing about approval. CLImax for Python asks a person before each of their calls; this version
-does not. Say `approval: {global: none}` if that is meant.",
+The policy allows tools that change or destroy data, but does not set `approval`. CLImax for Python
+asks a person before each call of a tool with `risk: write` or `destructive`; this version does not.
+Set `approval: {global: none}` to confirm that they may run without approval.",
     ),
 ];
 
@@ -482,7 +489,7 @@ mod tests {
         let mut sorted = ids.clone();
         sorted.sort();
         sorted.dedup();
-        assert_eq!(ids, sorted, "in order, and none twice");
+        assert_eq!(ids, sorted, "sorted and unique");
         for (code, explanation) in EXPLANATIONS {
             assert!(explanation.len() > 40, "{code:?}");
             assert!(

@@ -1,11 +1,11 @@
-//! Messages about configs: what is wrong, where, and what to do.
+//! Diagnostics about configs and policies: the problem, its position and the fix.
 
 use crate::code::Code;
 
-/// A place in a config.
+/// A byte range in a config or policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Which source, by number.
+pub struct SourceSpan {
+    /// The index of the source.
     pub source: usize,
     /// The first byte.
     pub start: usize,
@@ -13,40 +13,40 @@ pub struct Span {
     pub end: usize,
 }
 
-/// Whether a message stops the build.
+/// Whether a diagnostic stops the build or the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// It does.
+    /// Stops it.
     Error,
-    /// It does not.
+    /// Does not stop it.
     Warning,
 }
 
-/// One message.
+/// One error or warning.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// What it is about; this decides whether it stops the build.
+    /// The kind of problem; it determines the severity.
     pub code: Code,
     /// What is wrong.
     pub message: String,
-    /// Where, unless it is about no file's text.
-    pub span: Option<Span>,
-    /// A second place that is involved, and what it is.
-    pub related: Option<(Span, &'static str)>,
-    /// What to do.
+    /// The position; `None` if the problem is not in the text of a file.
+    pub span: Option<SourceSpan>,
+    /// A second position that is involved, with its label.
+    pub related: Option<(SourceSpan, &'static str)>,
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A message about a place.
-    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+    /// Creates a diagnostic with a position.
+    pub fn new(code: Code, span: SourceSpan, message: impl Into<String>) -> Self {
         Self {
             span: Some(span),
             ..Self::general(code, message)
         }
     }
 
-    /// A message that is about no file's text.
+    /// Creates a diagnostic without a position.
     pub fn general(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -57,22 +57,22 @@ impl Diagnostic {
         }
     }
 
-    /// Says what to do.
+    /// Adds how to fix the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Shows a second place.
+    /// Adds a second position.
     #[must_use]
-    pub fn related(mut self, span: Span, label: &'static str) -> Self {
+    pub fn related(mut self, span: SourceSpan, label: &'static str) -> Self {
         self.related = Some((span, label));
         self
     }
 }
 
-/// The line and column of a place, counted from 1.
+/// Converts a byte offset to line and column, both counted from 1.
 #[must_use]
 pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];

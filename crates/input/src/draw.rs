@@ -1,25 +1,25 @@
-//! Diagnostics -> text: the source lines they are about, with a mark under each span.
+//! Turns diagnostics into text: each with its source lines and a mark under each span.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::diagnostic::{Diagnostic, Severity, Span, line_and_column};
+use crate::diagnostic::{Diagnostic, Severity, SourceSpan, line_and_column};
 use crate::source::Source;
 
-/// Characters that are marked at most. The renderer cuts long lines, but never what is marked.
+/// Longer spans are marked up to this length: the renderer shortens long lines, but never a marked part.
 const MAX_MARKED_CHARACTERS: usize = 100;
 
-/// How many columns two spans of one file may be apart to be shown together. The renderer does not cut
-/// lines between them.
-const MAX_COLUMNS_APART: usize = 100;
+/// Spans of one file that are further apart get separate snippets, because the renderer never shortens a line
+/// between two marks.
+const MAX_SNIPPET_COLUMNS: usize = 100;
 
-/// Draws diagnostics with their source lines.
+/// Renders diagnostics with their source lines.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &[Source]) -> String {
     let renderer = Renderer::plain();
-    let drawn = diagnostics
+    let texts = diagnostics
         .iter()
         .map(|diagnostic| renderer.render(&[group(diagnostic, sources)]) + "\n\n");
-    drawn.collect()
+    texts.collect()
 }
 
 fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {
@@ -36,7 +36,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {
             Mark::new(sources, span, AnnotationKind::Context, label)
         });
         group = match related {
-            Some(related) if primary.is_near(&related) => {
+            Some(related) if primary.fits_in_one_snippet_with(&related) => {
                 group.element(snippet(sources, &[primary, related]))
             }
             Some(related) => group
@@ -51,7 +51,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a [Source]) -> Group<'a> {
     group
 }
 
-/// The lines of marks that are in the same source.
+/// The source lines of marks that are all in one source.
 fn snippet<'a>(sources: &'a [Source], marks: &[Mark]) -> Snippet<'a, Annotation<'a>> {
     let Source { path, text, .. } = &sources[marks[0].source];
     let starts = marks.iter().map(|mark| mark.line_start);
@@ -63,14 +63,14 @@ fn snippet<'a>(sources: &'a [Source], marks: &[Mark]) -> Snippet<'a, Annotation<
         let span = offset(mark.start)..offset(mark.end);
         mark.kind.span(span).label(mark.label)
     });
-    // Without its newline, an empty last line would be no line.
+    // The renderer drops an empty last line that has no newline.
     Snippet::source(printable(&text[start..end]) + "\n")
         .path(path)
         .line_start(line_and_column(text, start).0)
         .annotations(annotations)
 }
 
-/// What is marked of a line.
+/// The part of a line to mark.
 struct Mark {
     source: usize,
     start: usize,
@@ -85,14 +85,14 @@ struct Mark {
 impl Mark {
     fn new(
         sources: &[Source],
-        span: Span,
+        span: SourceSpan,
         kind: AnnotationKind,
         label: Option<&'static str>,
     ) -> Self {
         let text = &sources[span.source].text;
         let (before, after) = text.split_at(span.start);
         let rest_of_line = after.split('\n').next().unwrap_or_default();
-        // A span that goes on in the next line is marked in its first.
+        // Of a span over several lines, only the first line is marked.
         let rest = rest_of_line.trim_end_matches('\r');
         let length = span.end.saturating_sub(span.start).min(rest.len());
         let marked = rest[..length].char_indices().nth(MAX_MARKED_CHARACTERS);
@@ -109,13 +109,13 @@ impl Mark {
         }
     }
 
-    fn is_near(&self, other: &Self) -> bool {
-        self.source == other.source && self.column.abs_diff(other.column) <= MAX_COLUMNS_APART
+    fn fits_in_one_snippet_with(&self, other: &Self) -> bool {
+        self.source == other.source && self.column.abs_diff(other.column) <= MAX_SNIPPET_COLUMNS
     }
 }
 
-/// Text without the control characters that the renderer leaves as they are: those of ISO 6429, of which a
-/// terminal may take one for the start of an escape sequence.
+/// Replaces the C1 control characters, which the renderer passes through: a terminal may interpret one as the
+/// start of an escape sequence.
 fn printable(text: &str) -> String {
     text.replace(
         |character| matches!(character, '\u{80}'..='\u{9f}'),
@@ -138,11 +138,11 @@ mod tests {
         }
     }
 
-    fn drawn(text: &str, part: &str, related: Option<&str>) -> String {
+    fn rendered(text: &str, part: &str, related: Option<&str>) -> String {
         let span = |part: &str| {
-            let start = text.rfind(part).expect("it is there");
+            let start = text.rfind(part).expect("the part is in the text");
             let end = start + part.len();
-            Span {
+            SourceSpan {
                 source: 0,
                 start,
                 end,
@@ -156,17 +156,17 @@ mod tests {
         render(&[diagnostic], &[source(text)])
     }
 
-    /// What stands between the title and the help.
+    /// The lines between the title and the help.
     fn lines(text: &str, part: &str, related: Option<&str>) -> Vec<String> {
-        let drawn = drawn(text, part, related);
-        let lines: Vec<_> = drawn.lines().map(str::to_owned).collect();
+        let rendered = rendered(text, part, related);
+        let lines: Vec<_> = rendered.lines().map(str::to_owned).collect();
         lines[3..lines.len() - 4].to_vec()
     }
 
     #[test]
-    fn a_message_has_a_title_a_place_a_mark_and_help() {
+    fn a_diagnostic_has_a_title_a_position_a_mark_and_help() {
         assert_eq!(
-            drawn("a: 1\nbc: 2\n", "bc", None),
+            rendered("a: 1\nbc: 2\n", "bc", None),
             "error[CLX011]: wrong
  --> a.yaml:2:1
   |
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_place_has_no_line() {
+    fn a_diagnostic_without_a_position_has_no_source_line() {
         let diagnostic = Diagnostic::general(Code::Unreadable, "wrong").help("do so");
-        let drawn = render(&[diagnostic], &[]);
-        assert_eq!(drawn, "error[CLX001]: wrong\n |\n = help: do so\n\n");
+        let rendered = render(&[diagnostic], &[]);
+        assert_eq!(rendered, "error[CLX001]: wrong\n |\n = help: do so\n\n");
     }
 
     #[test]
-    fn two_places_are_shown_in_the_order_of_their_lines() {
+    fn two_positions_are_shown_in_line_order() {
         let text = "a: 1\n".to_owned() + &"b: 2\n".repeat(9) + "c: 3, d: 4\n";
         let expected = [
             " 1 | a: 1",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_under_wide_characters_tabs_and_ends_of_lines() {
+    fn marks_line_up_with_wide_characters_tabs_and_line_ends() {
         assert_eq!(
             lines("\t漢字: x\u{1b}\r\n", "x", None),
             ["1 |     漢字: x␛", "  |           ^"]
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_a_part_is_shown() {
+    fn long_lines_are_shortened_around_the_mark() {
         let text = "x".repeat(1000) + "wrong" + &"y".repeat(1000);
         let [line, marks] = &lines(&text, "wrong", None)[..] else {
             panic!("two lines");
@@ -243,20 +243,20 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_are_far_apart_in_a_long_line_are_shown_one_by_one() {
+    fn distant_spans_of_a_long_line_get_separate_snippets() {
         let text = "first".to_owned() + &"x".repeat(1000) + "last";
         let lines = lines(&text, "last", Some("first"));
-        let [line, marks, _, place, _, other_line, other_marks] = &lines[..] else {
+        let [line, marks, _, position, _, other_line, other_marks] = &lines[..] else {
             panic!("{lines:?}");
         };
         assert!(line.len() < 150 && other_line.len() < 150, "{lines:?}");
         assert_eq!(marks.find("^^^^"), line.find("last"));
-        assert_eq!(place, " ::: a.yaml:1:1");
+        assert_eq!(position, " ::: a.yaml:1:1");
         assert_eq!(other_marks.find("----- here"), other_line.find("first"));
     }
 
     #[test]
-    fn every_span_of_every_text_is_drawn_at_its_line_and_column() {
+    fn every_span_is_rendered_with_its_line_and_column() {
         for text in [
             "",
             "\n",
@@ -269,24 +269,30 @@ mod tests {
             let boundaries: Vec<usize> = boundaries.collect();
             let spans = boundaries.iter().flat_map(|&start| {
                 let ends = boundaries.iter().filter(move |&&end| end >= start);
-                ends.map(move |&end| Span {
+                ends.map(move |&end| SourceSpan {
                     source: 0,
                     start,
                     end,
                 })
             });
-            let spans: Vec<Span> = spans.collect();
+            let spans: Vec<SourceSpan> = spans.collect();
             for &span in &spans {
                 let (line, column) = line_and_column(text, span.start);
                 for &related in &spans {
                     let diagnostic = Diagnostic::new(Code::UnknownField, span, "wrong");
                     let diagnostic = diagnostic.related(related, "here");
-                    let drawn = render(&[diagnostic], &[source(text)]);
-                    let place = format!("--> a.yaml:{line}:{column}\n");
-                    assert!(drawn.contains(&place), "{text:?} {span:?}: {drawn}");
-                    assert!(drawn.contains('^') && drawn.contains("here"), "{drawn}");
+                    let rendered = render(&[diagnostic], &[source(text)]);
+                    let position = format!("--> a.yaml:{line}:{column}\n");
+                    assert!(
+                        rendered.contains(&position),
+                        "{text:?} {span:?}: {rendered}"
+                    );
+                    assert!(
+                        rendered.contains('^') && rendered.contains("here"),
+                        "{rendered}"
+                    );
                     let is_raw = |character: char| character.is_control() && character != '\n';
-                    assert!(!drawn.contains(is_raw), "{drawn:?}");
+                    assert!(!rendered.contains(is_raw), "{rendered:?}");
                 }
             }
         }

@@ -1,72 +1,77 @@
-//! Reads the fields of YAML mappings: the right names with the right shapes, each with its place.
+//! Reads the fields of YAML mappings: checks their names and types, and returns values with positions.
 
 use climax_core::scalar::Number;
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
-use crate::yaml::{Node, OldReading, Value};
+use crate::diagnostic::{Diagnostic, SourceSpan};
+use crate::yaml::{Node, Yaml11Reading, YamlValue};
 
-/// A value and its place.
+/// A value with its position.
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Where it is written.
-    pub span: Span,
+    /// The position.
+    pub span: SourceSpan,
 }
 
-/// The fields of one mapping. What is left when it closes is unknown.
+/// The fields of one mapping. Fields not read before [`Fields::close`] are unknown.
 pub struct Fields<'r> {
-    what: &'static str,
-    span: Span,
+    /// What the mapping describes, with its article: "a policy".
+    subject: &'static str,
+    span: SourceSpan,
     entries: Vec<(Node, Node)>,
     known: Vec<&'static str>,
     report: &'r mut Vec<Diagnostic>,
 }
 
 impl<'r> Fields<'r> {
-    /// Opens a mapping. Anything else is reported.
-    pub fn open(node: Node, what: &'static str, report: &'r mut Vec<Diagnostic>) -> Option<Self> {
+    /// Opens a mapping. Any other node is an error.
+    pub fn open(
+        node: Node,
+        subject: &'static str,
+        report: &'r mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let span = node.span;
         match node.value {
-            Value::Map(entries) => Some(Self {
-                what,
-                // A mapping's own place is often the white space before it.
+            YamlValue::Map(entries) => Some(Self {
+                subject,
+                // The span of a mapping often starts in the white space before it.
                 span: entries.first().map_or(span, |(key, _)| key.span),
                 entries,
                 known: Vec::new(),
                 report,
             }),
             other => {
-                let message = format!("{what} is a mapping, and this is {}", other.kind());
+                let message = format!("{subject} must be a mapping, found {}", other.kind());
                 report.push(
                     Diagnostic::new(Code::WrongType, span, message)
-                        .help("give it fields: `name: value`, one a line"),
+                        .help("write its fields as `name: value`, one per line"),
                 );
                 None
             }
         }
     }
 
-    /// Opens a mapping in which no field may be left without a value.
+    /// Opens a mapping in which every field needs a value.
     pub fn open_complete(
         node: Node,
-        what: &'static str,
+        subject: &'static str,
         report: &'r mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        let fields = Self::open(node, what, report)?;
+        let fields = Self::open(node, subject, report)?;
         for (key, value) in &fields.entries {
-            if let (Value::Text(name), Value::Null) = (&key.value, &value.value) {
+            if let (YamlValue::Text(name), YamlValue::Null) = (&key.value, &value.value) {
                 let message = format!("`{name}` has no value");
                 fields.report.push(
                     Diagnostic::new(Code::WrongType, key.span, message)
-                        .help("give it one, or remove the line"),
+                        .help("add a value, or remove the line"),
                 );
             }
         }
         Some(fields)
     }
 
-    /// A field that may be there. One that is `null` counts as absent.
+    /// Reads an optional field. `null` counts as absent.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -76,31 +81,32 @@ impl<'r> Fields<'r> {
         let position = self.position(name)?;
         let (_, node) = self.entries.remove(position);
         match node.value {
-            Value::Null => None,
+            YamlValue::Null => None,
             _ => read(node, self.report),
         }
     }
 
-    /// A field that must be there.
+    /// Reads a required field.
     pub fn required<T>(
         &mut self,
         name: &'static str,
         read: impl FnOnce(Node, &mut Vec<Diagnostic>) -> Option<T>,
     ) -> Option<T> {
         let before = self.report.len();
-        // If there is one, but nothing in it.
-        let empty = self.position(name).map(|at| self.entries[at].0.span);
+        let key_span = self
+            .position(name)
+            .map(|position| self.entries[position].0.span);
         let value = self.optional(name, read);
         if value.is_none() && self.report.len() == before {
-            let (span, message, help) = match empty {
+            let (span, message, help) = match key_span {
                 Some(span) => (
                     span,
                     format!("`{name}` has no value"),
-                    format!("{} needs one", self.what),
+                    format!("add a value: {} needs this field", self.subject),
                 ),
                 None => (
                     self.span,
-                    format!("{} needs the field `{name}`", self.what),
+                    format!("{} needs the field `{name}`", self.subject),
                     format!("add `{name}: ...`"),
                 ),
             };
@@ -111,23 +117,27 @@ impl<'r> Fields<'r> {
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        let is_it = |(key, _): &(Node, Node)| matches!(&key.value, Value::Text(key) if key == name);
-        self.entries.iter().position(is_it)
+        let has_name =
+            |(key, _): &(Node, Node)| matches!(&key.value, YamlValue::Text(key) if key == name);
+        self.entries.iter().position(has_name)
     }
 
-    /// Reports what was not asked for.
+    /// Reports all fields that were not read.
     pub fn close(self) {
         for (key, _) in self.entries {
-            let Value::Text(name) = &key.value else {
+            let YamlValue::Text(name) = &key.value else {
                 let kind = key.value.kind();
-                let message = format!("the fields of {} have names, and this is {kind}", self.what);
+                let message = format!(
+                    "the field names of {} must be text, found {kind}",
+                    self.subject
+                );
                 self.report.push(
                     Diagnostic::new(Code::WrongType, key.span, message)
                         .help(format!("the fields are: {}", self.known.join(", "))),
                 );
                 continue;
             };
-            // As in compose files: a place for YAML anchors.
+            // As in compose files, `x-` keys are free for YAML anchors.
             if name.starts_with("x-") {
                 continue;
             }
@@ -139,7 +149,7 @@ impl<'r> Fields<'r> {
                 Diagnostic::new(
                     Code::UnknownField,
                     key.span,
-                    format!("{} has no field `{name}`", self.what),
+                    format!("{} has no field `{name}`", self.subject),
                 )
                 .help(help),
             );
@@ -147,7 +157,7 @@ impl<'r> Fields<'r> {
     }
 }
 
-/// The known name that a typo most likely stands for.
+/// The known name with the smallest edit distance, if it is close enough to be a typo of it.
 #[must_use]
 pub fn closest<'n>(typo: &str, known: &[&'n str]) -> Option<&'n str> {
     known
@@ -158,7 +168,7 @@ pub fn closest<'n>(typo: &str, known: &[&'n str]) -> Option<&'n str> {
         .map(|(_, name)| name)
 }
 
-/// A message about a node that is of another kind than expected.
+/// A diagnostic for a node of an unexpected type.
 #[must_use]
 pub fn wrong_type(node: &Node, expected: &str, help: &str) -> Diagnostic {
     let found = node.value.kind();
@@ -166,12 +176,12 @@ pub fn wrong_type(node: &Node, expected: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Code::WrongType, node.span, message).help(help)
 }
 
-/// Reads text. Anything that any YAML version takes for something else must be quoted.
+/// Reads text. A scalar that YAML 1.1 or 1.2 reads as something else must be quoted.
 pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
     let quote = "put it in quotes if it is meant as text";
-    let error = match (&node.value, node.old_reading) {
-        (Value::Text(_), None) => None,
-        (Value::Text(text), Some(reading)) => Some(
+    let error = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Text(_), None) => None,
+        (YamlValue::Text(text), Some(reading)) => Some(
             Diagnostic::new(
                 Code::AmbiguousScalar,
                 node.span,
@@ -179,15 +189,15 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
             )
             .help(quote),
         ),
-        (Value::List(_) | Value::Map(_) | Value::Null, _) => {
-            Some(wrong_type(&node, "text", "give one text"))
+        (YamlValue::List(_) | YamlValue::Map(_) | YamlValue::Null, _) => {
+            Some(wrong_type(&node, "text", "write a single text value"))
         }
-        (Value::Boolean(_) | Value::Integer(_) | Value::Float(_), _) => {
+        (YamlValue::Boolean(_) | YamlValue::Integer(_) | YamlValue::Float(_), _) => {
             Some(wrong_type(&node, "text", quote))
         }
     };
     match (error, node.value) {
-        (None, Value::Text(value)) => Some(At {
+        (None, YamlValue::Text(value)) => Some(At {
             value,
             span: node.span,
         }),
@@ -198,7 +208,7 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
     }
 }
 
-/// Reads a list of texts.
+/// Reads a list of text values.
 pub fn texts(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<At<String>>> {
     Some(
         list(node, report)?
@@ -222,10 +232,10 @@ pub fn pairs(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>
 /// Reads `true` or `false`.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
-    let value = match (&node.value, node.old_reading) {
-        (Value::Boolean(value), _) => *value,
-        // Existing configs may say `required: yes`; nothing else can be meant.
-        (_, Some(OldReading::Boolean(value))) => value,
+    let value = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Boolean(value), _) => *value,
+        // Existing configs may say `required: yes`, which is not ambiguous for a boolean field.
+        (_, Some(Yaml11Reading::Boolean(value))) => value,
         _ => {
             report.push(wrong_type(
                 &node,
@@ -244,14 +254,14 @@ pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
 /// Reads a number.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
 pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Number>> {
-    let value = match (&node.value, node.old_reading) {
-        (Value::Integer(integer), None) => Number::Integer(*integer),
-        (Value::Float(float), None) => Number::Float(*float),
+    let value = match (&node.value, node.yaml_1_1_reading) {
+        (YamlValue::Integer(integer), None) => Number::Integer(*integer),
+        (YamlValue::Float(float), None) => Number::Float(*float),
         (_, Some(reading)) => {
-            let message = format!("YAML 1.1 takes this for {reading}, YAML 1.2 does not");
+            let message = format!("YAML 1.1 reads this as {reading}, YAML 1.2 does not");
             report.push(
                 Diagnostic::new(Code::AmbiguousScalar, node.span, message)
-                    .help("write it in plain digits"),
+                    .help("write it as a plain decimal number"),
             );
             return None;
         }
@@ -270,7 +280,7 @@ pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Number>> {
     })
 }
 
-/// Reads one of the given names, and returns what it stands for.
+/// Reads one of a fixed set of names, and returns the value for it.
 pub fn one_of<T: Copy>(
     node: Node,
     values: &[(&'static str, T)],
@@ -286,35 +296,30 @@ pub fn one_of<T: Copy>(
     let names: Vec<&str> = values.iter().map(|(known, _)| *known).collect();
     let help = match closest(&name, &names) {
         Some(known) => format!("did you mean `{known}`?"),
-        None => format!("it can be: {}", names.join(", ")),
+        None => format!("expected one of: {}", names.join(", ")),
     };
     report.push(
-        Diagnostic::new(
-            Code::UnknownValue,
-            span,
-            format!("`{name}` is not known here"),
-        )
-        .help(help),
+        Diagnostic::new(Code::UnknownValue, span, format!("unknown value `{name}`")).help(help),
     );
     None
 }
 
 /// Reads a list.
 pub fn list(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
-    if let Value::List(items) = node.value {
+    if let YamlValue::List(items) = node.value {
         return Some(items);
     }
     report.push(wrong_type(
         &node,
         "a list",
-        "write it as a list: `[a, b]`, or a `- ` before each item",
+        "write it as a list: `[a, b]`, or one `- item` per line",
     ));
     None
 }
 
-/// Reads a mapping whose keys are not known beforehand.
+/// Reads a mapping with arbitrary keys.
 pub fn map(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(Node, Node)>> {
-    if let Value::Map(entries) = node.value {
+    if let YamlValue::Map(entries) = node.value {
         return Some(entries);
     }
     report.push(wrong_type(
@@ -330,7 +335,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn a_typo_finds_the_field_that_was_meant() {
+    fn a_typo_suggests_the_closest_known_name() {
         let known = ["name", "required", "default", "description"];
         assert_eq!(closest("requred", &known), Some("required"));
         assert_eq!(closest("nmae", &known), Some("name"));

@@ -1,6 +1,5 @@
-//! Reads what people write in YAML, configs and policies, and tells them what is wrong with it: what,
-//! where, and what to do. A config is read when a server is built, a policy then or at its start; both
-//! get the same messages.
+//! Turns the YAML of configs and policies into nodes with positions, and errors into diagnostics that show
+//! the source line and a fix. Build time and run time share it, so a policy gets the same messages in both.
 
 pub mod code;
 pub mod diagnostic;

@@ -1,4 +1,4 @@
-//! Turns paths into files that were read, configs in a fixed order.
+//! Reads configs and a policy from paths into sources, in a fixed order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 
-/// A config or a policy.
+/// The text of a config or policy.
 pub struct Source {
-    /// The path as messages show it.
+    /// The path, as shown in messages.
     pub path: String,
-    /// The file's name without its ending, by which users pick a CLI.
+    /// The file name without its extension, by which users select a CLI.
     pub stem: String,
-    /// The file's name.
+    /// The file name.
     pub file_name: String,
-    /// What is in it. What is not UTF-8 is replaced.
+    /// The content. Bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Where the first byte is that is not.
+    /// The offset of the first byte that is not UTF-8.
     pub not_text: Option<usize>,
 }
 
-/// The files of a build.
+/// The sources of a build.
 pub struct Sources {
-    /// All of them: the configs, and after them a policy if there is one.
+    /// The configs, followed by the policy if there is one.
     pub all: Vec<Source>,
-    /// How many configs there are.
+    /// The number of configs.
     pub configs: usize,
 }
 
@@ -46,11 +46,11 @@ impl From<Vec<Source>> for Sources {
     }
 }
 
-/// Reads every config that the paths name, files and all `*.yaml` and `*.yml` in folders, sorted by
-/// file name, and the policy. Relative paths count from `root`.
+/// Reads the policy and all configs that the paths name, sorted by file name. A folder stands for its
+/// `*.yaml` and `*.yml` files. Relative paths are resolved against `root`.
 ///
 /// # Errors
-/// One message for each path that is missing, empty or unreadable.
+/// One diagnostic for each path that is missing, empty or unreadable.
 pub fn read(
     root: &Path,
     paths: &[PathBuf],
@@ -60,12 +60,12 @@ pub fn read(
     let mut errors = Vec::new();
     if paths.is_empty() {
         errors.push(
-            Diagnostic::general(Code::Unreadable, "no configs are named")
-                .help("name a folder of YAML files, or files"),
+            Diagnostic::general(Code::Unreadable, "no configs are specified")
+                .help("specify a folder of YAML files, or YAML files"),
         );
     }
     for path in paths {
-        match files_of(root, path) {
+        match config_files(root, path) {
             Ok(files) => {
                 for file in files {
                     match read_file(root, &file) {
@@ -77,8 +77,8 @@ pub fn read(
             Err(error) => errors.push(error),
         }
     }
-    // Whatever the paths: by name. Those of the same name stay in the order given.
-    configs.sort_by(|one, other| one.file_name.cmp(&other.file_name));
+    // The sort is stable: files with the same name keep the order of their paths.
+    configs.sort_by(|left, right| left.file_name.cmp(&right.file_name));
     let mut sources = Sources::from(configs);
     match policy.map(|policy| read_file(root, policy)) {
         Some(Ok(policy)) => sources.all.push(policy),
@@ -92,15 +92,15 @@ pub fn read(
     }
 }
 
-fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
-    let shown = path.display();
-    let full = root.join(path);
-    let metadata = fs::metadata(&full).map_err(|error| {
+fn config_files(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let displayed = path.display();
+    let full_path = root.join(path);
+    let metadata = fs::metadata(&full_path).map_err(|error| {
         Diagnostic::general(
             Code::Unreadable,
-            format!("cannot read configs from `{shown}`: {error}"),
+            format!("cannot read configs from `{displayed}`: {error}"),
         )
-        .help(counted_from(root))
+        .help(relative_path_help(root))
     })?;
     if metadata.is_file() {
         return Ok(vec![path.to_path_buf()]);
@@ -108,48 +108,48 @@ fn files_of(root: &Path, path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let unreadable = |error| {
         Diagnostic::general(
             Code::Unreadable,
-            format!("cannot read the folder `{shown}`: {error}"),
+            format!("cannot read the folder `{displayed}`: {error}"),
         )
     };
     let mut names = Vec::new();
-    for entry in fs::read_dir(&full).map_err(unreadable)? {
+    for entry in fs::read_dir(&full_path).map_err(unreadable)? {
         let name = PathBuf::from(entry.map_err(unreadable)?.file_name());
         let is_yaml = name
             .extension()
-            .is_some_and(|ending| ending == "yaml" || ending == "yml");
-        if is_yaml && full.join(&name).is_file() {
+            .is_some_and(|extension| extension == "yaml" || extension == "yml");
+        if is_yaml && full_path.join(&name).is_file() {
             names.push(name);
         }
     }
     if names.is_empty() {
         return Err(Diagnostic::general(
             Code::Unreadable,
-            format!("the folder `{shown}` holds no configs"),
+            format!("the folder `{displayed}` contains no configs"),
         )
-        .help("put at least one `*.yaml` or `*.yml` file into it"));
+        .help("add at least one `*.yaml` or `*.yml` file to it"));
     }
     Ok(names.into_iter().map(|name| path.join(name)).collect())
 }
 
-/// Where a path that was not found was looked for.
-fn counted_from(root: &Path) -> String {
+/// Says which folder relative paths are resolved against.
+fn relative_path_help(root: &Path) -> String {
     let root = std::path::absolute(root.join(".")).unwrap_or_else(|_| root.to_path_buf());
-    format!("relative paths count from `{}`", root.display())
+    format!("relative paths are resolved from `{}`", root.display())
 }
 
-/// Reads one file. A relative path counts from `root`.
+/// Reads one file. A relative path is resolved against `root`.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
-    let shown = path.display().to_string();
+    let displayed = path.display().to_string();
     let bytes = fs::read(root.join(path)).map_err(|error| {
-        let message = format!("cannot read `{shown}`: {error}");
+        let message = format!("cannot read `{displayed}`: {error}");
         let diagnostic = Diagnostic::general(Code::Unreadable, message);
         if path.is_absolute() {
-            diagnostic.help("name a file that can be read")
+            diagnostic.help("check the path and the file's permissions")
         } else {
-            diagnostic.help(counted_from(root))
+            diagnostic.help(relative_path_help(root))
         }
     })?;
     let (text, not_text) = match String::from_utf8(bytes) {
@@ -163,7 +163,7 @@ pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
     Ok(Source {
         stem: part(path.file_stem()),
         file_name: part(path.file_name()),
-        path: shown,
+        path: displayed,
         text,
         not_text,
     })

@@ -1,53 +1,54 @@
-//! Turns a file's text into a tree of YAML nodes that know their place.
+//! Turns the text of a source into a tree of YAML nodes with positions.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as Place, StrInput, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span as ParserSpan, StrInput, Tag};
 
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Span};
-pub use crate::plain::OldReading;
-use crate::plain::{number, old_reading, value};
+use crate::diagnostic::{Diagnostic, SourceSpan};
+pub use crate::plain::Yaml11Reading;
+use crate::plain::{parse_number, resolve_plain_scalar, yaml_1_1_reading};
 use crate::source::Source;
 
-/// How many nodes aliases may stand for. A catalog of 10,000 tools that share arguments has less.
-const MOST_ALIASED: usize = 1_000_000;
+/// Nodes that the aliases of a document may expand to. A catalog of 10,000 tools that share arguments stays
+/// below it.
+const MAX_ALIASED_NODES: usize = 1_000_000;
 
-/// In mappings of more entries, keys are compared by their hash.
-const FEW: usize = 16;
+/// In mappings with more entries, duplicate keys are found by hash.
+const MAX_LINEAR_SEARCH_KEYS: usize = 16;
 
-/// A YAML node and its place.
+/// A YAML node with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
-    pub value: Value,
-    /// Where it is written.
-    pub span: Span,
-    /// What YAML 1.1 takes this unquoted text for, where YAML 1.2 takes it for something else.
-    pub old_reading: Option<OldReading>,
+    /// The content.
+    pub value: YamlValue,
+    /// The position.
+    pub span: SourceSpan,
+    /// How YAML 1.1 reads this plain scalar, if YAML 1.2 reads it differently.
+    pub yaml_1_1_reading: Option<Yaml11Reading>,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// Nothing, or `null`.
+pub enum YamlValue {
+    /// An empty node, or `null`.
     Null,
     /// `true` or `false`.
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Another number.
+    /// Any other number.
     Float(f64),
     /// Text.
     Text(String),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping, in the order written.
+    /// A mapping, in source order.
     Map(Vec<(Node, Node)>),
 }
 
-impl Value {
+impl YamlValue {
     /// The kind of value, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -63,131 +64,134 @@ impl Value {
     }
 }
 
-/// Parses the source that has the given number.
+/// Parses a source. `number` is its index in spans.
 ///
 /// # Errors
-/// The first thing that is not text or not YAML, or that would make the document explode.
+/// The first syntax error, byte that is not UTF-8, or alias that expands to too many nodes.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
     if let Some(start) = source.not_text {
-        let span = Span {
+        let span = SourceSpan {
             source: number,
             start,
             end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
         };
-        let message = "this is not UTF-8 text";
+        let message = "this file is not valid UTF-8";
         return Err(Diagnostic::new(Code::Unreadable, span, message).help("save the file as UTF-8"));
     }
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         number,
         text: &source.text,
         events: Parser::new_from_str(&source.text),
         anchors: HashMap::new(),
-        aliased: 0,
+        aliased_nodes: 0,
     };
     reader.document()
 }
 
-/// Reads nodes from the events of a parser.
-struct Reader<'t> {
+/// Builds nodes from the events of a parser.
+struct YamlReader<'t> {
     number: usize,
     text: &'t str,
     events: Parser<'t, StrInput<'t>>,
-    /// What aliases stand for, and how many nodes that is.
+    /// The node of each anchor, and how many nodes it consists of.
     anchors: HashMap<usize, (Node, usize)>,
-    /// How many nodes aliases have stood for so far.
-    aliased: usize,
+    /// The nodes that aliases have expanded to so far.
+    aliased_nodes: usize,
 }
 
-type Read<T> = Result<T, Diagnostic>;
+type YamlResult<T> = Result<T, Diagnostic>;
 
-impl<'t> Reader<'t> {
-    /// The one document that a file is.
-    fn document(&mut self) -> Read<Node> {
+impl<'t> YamlReader<'t> {
+    /// Reads the only document of the source.
+    fn document(&mut self) -> YamlResult<Node> {
         let mut document = None;
         loop {
-            let (event, place) = self.next()?;
+            let (event, span) = self.next()?;
             match event {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if document.is_some() => {
-                    let message = "a file is one YAML document, and here a second begins";
-                    return Err(
-                        Diagnostic::new(Code::SeveralDocuments, self.span(place), message)
-                            .help("move it into a file of its own"),
-                    );
+                    let message =
+                        "a file must hold one YAML document, but a second one starts here";
+                    return Err(Diagnostic::new(
+                        Code::MultipleDocuments,
+                        self.source_span(span),
+                        message,
+                    )
+                    .help("move it to a separate file"));
                 }
                 Event::DocumentStart(..) => {
-                    let (event, place) = self.next()?;
-                    document = Some(self.node(event, place)?);
+                    let (event, span) = self.next()?;
+                    document = Some(self.node(event, span)?);
                 }
                 _ => break,
             }
         }
-        let nothing = Node {
-            value: Value::Null,
-            span: Span {
+        let empty = Node {
+            value: YamlValue::Null,
+            span: SourceSpan {
                 source: self.number,
                 start: 0,
                 end: 0,
             },
-            old_reading: None,
+            yaml_1_1_reading: None,
         };
-        Ok(document.unwrap_or(nothing))
+        Ok(document.unwrap_or(empty))
     }
 
-    fn next(&mut self) -> Read<(Event<'t>, Place)> {
+    fn next(&mut self) -> YamlResult<(Event<'t>, ParserSpan)> {
         match self.events.next() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => Err(self.syntax_error(&error)),
-            None => Ok((Event::StreamEnd, Place::default())),
+            None => Ok((Event::StreamEnd, ParserSpan::default())),
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: Place) -> Read<Node> {
-        let span = self.span(place);
+    fn node(&mut self, event: Event<'t>, span: ParserSpan) -> YamlResult<Node> {
+        let span = self.source_span(span);
         let (anchor, node) = match event {
             Event::Alias(anchor) => return self.alias(anchor, span),
             Event::Scalar(text, style, anchor, tag) => {
                 (anchor, self.scalar(&text, style, tag.as_deref(), span)?)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                no_tag(tag.as_deref(), "seq", span)?;
+                check_collection_tag(tag.as_deref(), "seq", span)?;
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
                         (Event::SequenceEnd, _) => break,
-                        (event, place) => items.push(self.node(event, place)?),
+                        (event, span) => items.push(self.node(event, span)?),
                     }
                 }
-                (anchor, collection(Value::List(items), span))
+                (anchor, collection(YamlValue::List(items), span))
             }
             Event::MappingStart(_, anchor, tag) => {
-                no_tag(tag.as_deref(), "map", span)?;
+                check_collection_tag(tag.as_deref(), "map", span)?;
                 let entries = self.entries()?;
-                (anchor, collection(Value::Map(entries), span))
+                (anchor, collection(YamlValue::Map(entries), span))
             }
             _ => {
-                let message = "not valid YAML: something is missing";
+                let message = "not valid YAML: a value is missing";
                 return Err(Diagnostic::new(Code::Syntax, span, message).help(syntax_help("")));
             }
         };
         if anchor > 0 {
-            let count = count(&node);
-            self.anchors.insert(anchor, (node.clone(), count));
+            let nodes = count_nodes(&node);
+            self.anchors.insert(anchor, (node.clone(), nodes));
         }
         Ok(node)
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Read<Node> {
-        let Some((node, count)) = self.anchors.get(&anchor) else {
-            let message = "an alias stands within what it stands for";
+    fn alias(&mut self, anchor: usize, span: SourceSpan) -> YamlResult<Node> {
+        let Some((node, nodes)) = self.anchors.get(&anchor) else {
+            let message = "this alias refers to a node that contains it";
             return Err(Diagnostic::new(Code::AliasBomb, span, message)
-                .help("write out what the alias stands for"));
+                .help("write the value out instead of using the alias"));
         };
-        self.aliased += count;
-        if self.aliased > MOST_ALIASED {
-            let message = "the document's aliases repeat too much";
+        self.aliased_nodes += nodes;
+        if self.aliased_nodes > MAX_ALIASED_NODES {
+            let message = "the aliases of this document expand to more than 1,000,000 nodes";
             return Err(Diagnostic::new(Code::AliasBomb, span, message)
-                .help("write out what the aliases stand for"));
+                .help("write the values out, or nest fewer aliases"));
         }
         Ok(node.clone())
     }
@@ -197,33 +201,33 @@ impl<'t> Reader<'t> {
         text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
-        mut span: Span,
-    ) -> Read<Node> {
+        mut span: SourceSpan,
+    ) -> YamlResult<Node> {
         let is_plain = style == ScalarStyle::Plain;
-        // Where a block scalar ends is of no use to a reader.
+        // The span of a block scalar includes the blank lines after it.
         span.end = span.start + self.text[span.start..span.end].trim_end().len();
         let value = match tag {
-            None if is_plain => value(text),
-            None => Value::Text(text.to_owned()),
-            Some(tag) => tagged(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
+            None if is_plain => resolve_plain_scalar(text),
+            None => YamlValue::Text(text.to_owned()),
+            Some(tag) => resolve_tagged_scalar(text, tag).ok_or_else(|| unknown_tag(tag, span))?,
         };
         Ok(Node {
             value,
             span,
-            old_reading: if is_plain && tag.is_none() {
-                old_reading(text)
+            yaml_1_1_reading: if is_plain && tag.is_none() {
+                yaml_1_1_reading(text)
             } else {
                 None
             },
         })
     }
 
-    /// The entries of a mapping, those of merged ones after its own.
-    fn entries(&mut self) -> Read<Vec<(Node, Node)>> {
+    /// Reads the entries of a mapping: its own, followed by merged ones.
+    fn entries(&mut self) -> YamlResult<Vec<(Node, Node)>> {
         let mut entries: Vec<(Node, Node)> = Vec::new();
         let mut merged: Option<Node> = None;
         loop {
-            let (event, place) = match self.next()? {
+            let (event, span) = match self.next()? {
                 (Event::MappingEnd, _) => break,
                 other => other,
             };
@@ -231,20 +235,20 @@ impl<'t> Reader<'t> {
                 &event,
                 Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<"
             );
-            let key = self.node(event, place)?;
-            let (event, place) = self.next()?;
-            let value = self.node(event, place)?;
+            let key = self.node(event, span)?;
+            let (event, span) = self.next()?;
+            let value = self.node(event, span)?;
             if is_merge {
                 if merged.is_some() {
-                    return Err(duplicate(&key));
+                    return Err(duplicate_key_error(&key));
                 }
                 merged = Some(value);
             } else {
                 entries.push((key, value));
             }
         }
-        if let Some(key) = second(&entries) {
-            return Err(duplicate(key));
+        if let Some(key) = duplicate_key(&entries) {
+            return Err(duplicate_key_error(key));
         }
         if let Some(merged) = merged {
             merge(&mut entries, merged)?;
@@ -252,10 +256,10 @@ impl<'t> Reader<'t> {
         Ok(entries)
     }
 
-    fn span(&self, place: Place) -> Span {
-        let range = place.byte_range().unwrap_or_default();
+    fn source_span(&self, span: ParserSpan) -> SourceSpan {
+        let range = span.byte_range().unwrap_or_default();
         let start = range.start.min(self.text.len());
-        Span {
+        SourceSpan {
             source: self.number,
             start,
             end: range.end.clamp(start, self.text.len()),
@@ -265,128 +269,133 @@ impl<'t> Reader<'t> {
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {
         let start = error.marker().byte_offset().unwrap_or_default();
         let start = start.min(self.text.len());
-        let span = Span {
+        let span = SourceSpan {
             source: self.number,
             start,
             end: start,
         };
-        let described = error.info();
-        Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {described}"))
-            .help(syntax_help(&described))
+        let reason = error.info();
+        Diagnostic::new(Code::Syntax, span, format!("not valid YAML: {reason}"))
+            .help(syntax_help(&reason))
     }
 }
 
-/// A collection's place is where it begins.
-fn collection(value: Value, span: Span) -> Node {
+/// Creates a node for a collection. Its span is the start only, so that messages mark one position.
+fn collection(value: YamlValue, span: SourceSpan) -> Node {
     let end = span.start;
     Node {
         value,
-        span: Span { end, ..span },
-        old_reading: None,
+        span: SourceSpan { end, ..span },
+        yaml_1_1_reading: None,
     }
 }
 
-fn count(node: &Node) -> usize {
+fn count_nodes(node: &Node) -> usize {
     1 + match &node.value {
-        Value::List(items) => items.iter().map(count).sum(),
-        Value::Map(entries) => entries
+        YamlValue::List(items) => items.iter().map(count_nodes).sum(),
+        YamlValue::Map(entries) => entries
             .iter()
-            .map(|(key, value)| count(key) + count(value))
+            .map(|(key, value)| count_nodes(key) + count_nodes(value))
             .sum(),
         _ => 0,
     }
 }
 
-/// What a scalar with a tag stands for, if it can.
-fn tagged(text: &str, tag: &Tag) -> Option<Value> {
-    let is = |name: &str| tag.is_yaml_core_schema_tag(name);
-    if is("str") {
-        Some(Value::Text(text.to_owned()))
-    } else if is("int") {
-        number(text).filter(|it| matches!(it, Value::Integer(_)))
-    } else if is("float") {
-        number(text)
-    } else if is("bool") {
-        Some(value(text)).filter(|it| matches!(it, Value::Boolean(_)))
-    } else if is("null") {
-        Some(value(text)).filter(|it| matches!(it, Value::Null))
+/// Resolves a scalar by its tag; `None` if the tag is unknown or does not fit the text.
+fn resolve_tagged_scalar(text: &str, tag: &Tag) -> Option<YamlValue> {
+    let has_tag = |name: &str| tag.is_yaml_core_schema_tag(name);
+    if has_tag("str") {
+        Some(YamlValue::Text(text.to_owned()))
+    } else if has_tag("int") {
+        parse_number(text).filter(|value| matches!(value, YamlValue::Integer(_)))
+    } else if has_tag("float") {
+        parse_number(text)
+    } else if has_tag("bool") {
+        Some(resolve_plain_scalar(text)).filter(|value| matches!(value, YamlValue::Boolean(_)))
+    } else if has_tag("null") {
+        Some(resolve_plain_scalar(text)).filter(|value| matches!(value, YamlValue::Null))
     } else {
         None
     }
 }
 
-fn no_tag(tag: Option<&Tag>, name: &str, span: Span) -> Read<()> {
+fn check_collection_tag(tag: Option<&Tag>, name: &str, span: SourceSpan) -> YamlResult<()> {
     match tag {
         Some(tag) if !tag.is_yaml_core_schema_tag(name) => Err(unknown_tag(tag, span)),
         _ => Ok(()),
     }
 }
 
-fn unknown_tag(tag: &Tag, span: Span) -> Diagnostic {
-    let message = format!("the tag `{tag}` does not fit here");
-    Diagnostic::new(Code::Syntax, span, message).help("remove it: nothing here needs a tag")
+fn unknown_tag(tag: &Tag, span: SourceSpan) -> Diagnostic {
+    let message = format!("the tag `{tag}` is not supported here");
+    Diagnostic::new(Code::Syntax, span, message).help("remove the tag: no value needs one")
 }
 
-fn duplicate(key: &Node) -> Diagnostic {
+fn duplicate_key_error(key: &Node) -> Diagnostic {
     let message = match &key.value {
-        Value::Text(key) => format!("the key `{key}` is given twice"),
+        YamlValue::Text(key) => format!("the key `{key}` is given twice"),
         _ => "a key is given twice".to_owned(),
     };
-    Diagnostic::new(Code::DuplicateKey, key.span, message).help("keep one of the two")
+    Diagnostic::new(Code::DuplicateKey, key.span, message).help("remove one of the two")
 }
 
-/// The first key that was there before.
-fn second(entries: &[(Node, Node)]) -> Option<&Node> {
+/// The first key that repeats an earlier one.
+fn duplicate_key(entries: &[(Node, Node)]) -> Option<&Node> {
     let keys = || entries.iter().map(|(key, _)| key);
-    if entries.len() <= FEW {
-        let mut numbered = keys().enumerate();
-        let is_second = |(number, key): &(usize, &Node)| {
-            keys().take(*number).any(|before| before.value == key.value)
+    if entries.len() <= MAX_LINEAR_SEARCH_KEYS {
+        let mut indexed = keys().enumerate();
+        let is_duplicate = |(index, key): &(usize, &Node)| {
+            keys()
+                .take(*index)
+                .any(|earlier| earlier.value == key.value)
         };
-        return numbered.find(is_second).map(|(_, key)| key);
+        return indexed.find(is_duplicate).map(|(_, key)| key);
     }
     let mut seen = HashSet::new();
     keys().find(|key| match &key.value {
-        Value::Text(text) => !seen.insert(text.as_str()),
+        YamlValue::Text(text) => !seen.insert(text.as_str()),
         other => keys().filter(|key| key.value == *other).count() > 1,
     })
 }
 
-/// Adds the entries of one mapping or several that a mapping does not have itself.
-fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> Read<()> {
-    let several = match merged.value {
-        Value::List(items) => items,
+/// Adds the entries of one or more merged mappings, except those whose key is already present.
+fn merge(entries: &mut Vec<(Node, Node)>, merged: Node) -> YamlResult<()> {
+    let mappings = match merged.value {
+        YamlValue::List(items) => items,
         _ => vec![merged],
     };
-    for mapping in several {
-        let Value::Map(more) = mapping.value else {
+    for mapping in mappings {
+        let YamlValue::Map(merged_entries) = mapping.value else {
             let kind = mapping.value.kind();
-            let message = format!("`<<` takes in mappings, and this is {kind}");
+            let message = format!("`<<` merges mappings, but this is {kind}");
             return Err(Diagnostic::new(Code::Syntax, mapping.span, message)
-                .help("write `<<: *name` of a mapping that is marked with `&name`"));
+                .help("write `<<: *name`, where `&name` marks a mapping"));
         };
         let own = mem::take(entries);
         let is_new = |key: &Node| !own.iter().any(|(own, _)| own.value == key.value);
-        let more: Vec<_> = more.into_iter().filter(|(key, _)| is_new(key)).collect();
-        entries.extend(own.into_iter().chain(more));
+        let new: Vec<_> = merged_entries
+            .into_iter()
+            .filter(|(key, _)| is_new(key))
+            .collect();
+        entries.extend(own.into_iter().chain(new));
     }
     Ok(())
 }
 
-/// What most likely has to be done about a message of the YAML parser.
-fn syntax_help(described: &str) -> &'static str {
-    if described.contains("tab") {
+/// The most likely fix for a syntax error, by the message of the YAML parser.
+fn syntax_help(reason: &str) -> &'static str {
+    if reason.contains("tab") {
         "indent with spaces: YAML does not allow tabs"
-    } else if described.contains("mapping values") {
-        "put the text in quotes if it has a `: ` in it"
-    } else if described.contains("quoted scalar") {
-        "close the quote that was opened in a line before"
-    } else if described.contains("block") {
-        "begin the lines of one mapping or list in the same column"
-    } else if described.contains("anchor") {
-        "put the text in quotes if it is meant to begin with `*`"
+    } else if reason.contains("mapping values") {
+        "put text that contains `: ` in quotes"
+    } else if reason.contains("quoted scalar") {
+        "close the quote that was opened on an earlier line"
+    } else if reason.contains("block") {
+        "start all entries of a mapping or list in the same column"
+    } else if reason.contains("anchor") {
+        "define the anchor, or put text that starts with `*` in quotes"
     } else {
-        "see to quotes, brackets and indentation, here and in the lines before"
+        "check quotes, brackets and indentation here and on the lines above"
     }
 }
 
@@ -410,16 +419,16 @@ mod tests {
 
     fn only_value(text: &str) -> Node {
         match parse_text(text).expect("valid YAML").value {
-            Value::Map(mut entries) => entries.remove(0).1,
+            YamlValue::Map(mut entries) => entries.remove(0).1,
             other => panic!("not a mapping: {other:?}"),
         }
     }
 
     #[test]
-    fn only_what_is_neither_quoted_nor_tagged_can_be_read_in_two_ways() {
+    fn only_plain_untagged_scalars_are_ambiguous() {
         for (text, reading) in [
-            ("yes", Some(OldReading::Boolean(true))),
-            ("&z yes", Some(OldReading::Boolean(true))),
+            ("yes", Some(Yaml11Reading::Boolean(true))),
+            ("&z yes", Some(Yaml11Reading::Boolean(true))),
             ("'yes'", None),
             ("\"010\"", None),
             ("!!str yes", None),
@@ -428,65 +437,72 @@ mod tests {
             ("[\"a !b\", 1] # >", None),
         ] {
             let node = only_value(&format!("k: {text}"));
-            assert_eq!(node.old_reading, reading, "{text}");
+            assert_eq!(node.yaml_1_1_reading, reading, "{text}");
         }
     }
 
     #[test]
-    fn a_word_before_a_scalar_is_no_tag_unless_it_is_one() {
-        let Value::List(items) = only_value("k: [\"a !b\", yes]").value else {
+    fn an_exclamation_mark_in_a_quoted_item_does_not_tag_the_next_item() {
+        let YamlValue::List(items) = only_value("k: [\"a !b\", yes]").value else {
             panic!("not a list")
         };
-        assert_eq!(items[1].old_reading, Some(OldReading::Boolean(true)));
+        assert_eq!(
+            items[1].yaml_1_1_reading,
+            Some(Yaml11Reading::Boolean(true))
+        );
     }
 
     #[test]
-    fn a_comment_before_a_scalar_hides_nothing() {
+    fn a_comment_before_a_plain_scalar_does_not_hide_its_ambiguity() {
         for comment in ["# see !note", "# x >", "# |", "# &a"] {
             let node = only_value(&format!("k: {comment}\n  017"));
-            assert_eq!(node.old_reading, Some(OldReading::Octal), "{comment}");
+            assert_eq!(
+                node.yaml_1_1_reading,
+                Some(Yaml11Reading::Octal),
+                "{comment}"
+            );
         }
     }
 
     #[test]
-    fn a_mappings_own_entries_count_before_merged_ones_and_those_before_later_ones() {
+    fn own_entries_take_precedence_over_merged_ones_and_earlier_merges_over_later_ones() {
         let text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\n";
-        let Value::Map(mut entries) = parse_text(text).expect("valid").value else {
+        let YamlValue::Map(mut entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
         };
         let Some((
             _,
             Node {
-                value: Value::Map(merged),
+                value: YamlValue::Map(merged),
                 ..
             },
         )) = entries.pop()
         else {
             panic!("not a mapping")
         };
-        let merged: Vec<(Value, Value)> = merged
+        let merged: Vec<(YamlValue, YamlValue)> = merged
             .into_iter()
             .map(|(key, value)| (key.value, value.value))
             .collect();
-        let entry = |key: &str, value| (Value::Text(key.to_owned()), Value::Integer(value));
+        let entry = |key: &str, value| (YamlValue::Text(key.to_owned()), YamlValue::Integer(value));
         assert_eq!(merged, [entry("x", 5), entry("y", 2), entry("z", 4)]);
     }
 
     #[test]
-    fn tags_and_quotes_say_what_a_scalar_is() {
+    fn tags_and_quotes_determine_the_type_of_a_scalar() {
         for (text, value) in [
-            ("!!str 5", Value::Text("5".to_owned())),
-            ("!!float 5", Value::Integer(5)),
-            ("!!null ''", Value::Null),
-            ("\"5\"", Value::Text("5".to_owned())),
-            ("5", Value::Integer(5)),
+            ("!!str 5", YamlValue::Text("5".to_owned())),
+            ("!!float 5", YamlValue::Integer(5)),
+            ("!!null ''", YamlValue::Null),
+            ("\"5\"", YamlValue::Text("5".to_owned())),
+            ("5", YamlValue::Integer(5)),
         ] {
             assert_eq!(only_value(&format!("k: {text}")).value, value, "{text}");
         }
     }
 
     #[test]
-    fn an_anchor_may_be_used_as_often_as_there_are_tools() {
+    fn an_anchor_may_be_used_by_10_000_tools() {
         let mut text = "x-a: &a {name: repo, cwd: true}\nlist:\n".to_owned();
         for _ in 0..10_000 {
             text += "  - {<<: *a, more: [*a]}\n";
@@ -495,15 +511,15 @@ mod tests {
     }
 
     #[test]
-    fn nodes_know_where_they_are_written() {
+    fn nodes_have_the_positions_of_their_text() {
         let text = "é: &x 'ä'\nb: *x\n";
-        let Value::Map(entries) = parse_text(text).expect("valid").value else {
+        let YamlValue::Map(entries) = parse_text(text).expect("valid").value else {
             panic!("not a mapping")
         };
         let slice = |node: &Node| &text[node.span.start..node.span.end];
         assert_eq!(slice(&entries[0].0), "é");
         assert_eq!(slice(&entries[0].1), "'ä'");
-        // An alias points at what it stands for: that is the text to correct.
+        // An alias has the span of its anchor, because that is the text to correct.
         assert_eq!(slice(&entries[1].1), "'ä'");
     }
 
@@ -520,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_yaml_is_refused_with_a_place() {
+    fn invalid_yaml_is_refused_with_its_position() {
         for (text, part, start) in [
             ("a:\n\tb: 1\n", "tab", 3),
             ("a: 1\na: 2\n", "`a` is given twice", 5),
@@ -531,13 +547,13 @@ mod tests {
                 "`<<` is given twice",
                 26,
             ),
-            ("a: {<<: 1}\n", "`<<` takes in mappings", 8),
-            ("a: &a [*a]\n", "within what it stands for", 7),
-            ("a: !b c\n", "does not fit here", 6),
+            ("a: {<<: 1}\n", "`<<` merges mappings", 8),
+            ("a: &a [*a]\n", "a node that contains it", 7),
+            ("a: !b c\n", "is not supported here", 6),
         ] {
             let error = parse_text(text).expect_err(text);
             assert!(error.message.contains(part), "{}", error.message);
-            let span = error.span.expect("a place");
+            let span = error.span.expect("a position");
             assert!(span.start.abs_diff(start) <= 1, "{text:?}: {span:?}");
         }
     }

@@ -1,134 +1,141 @@
-//! Turns a policy as written into rules, held against the tools that there are. Whatever could leave
-//! a tool less guarded than its author thinks is an error.
+//! Turns a policy as written into rules, checked against the known tools. Anything that would leave a tool
+//! less restricted than the author intended is an error.
 
 use climax_core::risk::Risk;
 use climax_core::scalar::{Kind, Scalar};
 use climax_input::code::Code;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, closest};
 
 use crate::limit::Limit;
 use crate::pattern::Pattern;
-use crate::rules::{Container, Env, Policy, Surroundings, Tool};
-use crate::written::{self, ExecutorKind, Inherit, Level, Unnamed};
+use crate::rules::{ContainerRule, EnvironmentRule, ExecutionRules, Policy, ToolRule};
+use crate::written::{
+    ApprovalLevel, ExecutorKind, InheritedVariables, UnlistedTools, WrittenEnvironment,
+    WrittenExecutor, WrittenLimit, WrittenPolicy, WrittenToolRule,
+};
 
-/// When a policy is held against tools.
+/// When a policy is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// All tools are known.
+pub enum PolicyStage {
+    /// At build time: all tools are known.
     Build,
-    /// The policy may be meant for several servers with different tools.
+    /// At the start of a server: the policy may be written for several servers with different tools.
     Start,
 }
 
-/// The tools that a policy is held against.
-pub struct Known<'k> {
-    /// All of them.
+/// The tools that a policy is checked against.
+pub struct KnownTools<'k> {
+    /// All tools.
     pub tools: Vec<KnownTool<'k>>,
-    /// What is wrong on this machine with a volume or a root, where that counts.
-    pub trouble: &'k dyn Fn(Local, &str) -> Option<Diagnostic>,
+    /// Finds the problem with a volume or root on this host. At build time it finds none, because the server
+    /// may run elsewhere.
+    pub host_path_problem: &'k dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 }
 
-/// A text of a policy that is about the machine on which the server runs.
+/// The fields of a policy that hold paths of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Local {
-    /// One of `executor.volumes`
+pub enum HostPathKind {
+    /// An entry of `executor.volumes`
     Volume,
-    /// One of `roots`
+    /// An entry of `roots`
     Root,
 }
 
-impl Known<'_> {
+impl KnownTools<'_> {
     fn tool(&self, name: &str) -> Option<&KnownTool<'_>> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    fn help(&self, name: &str) -> String {
+    fn unknown_tool_help(&self, name: &str) -> String {
         let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
         match closest(name, &names) {
             Some(known) => format!("did you mean `{known}`?"),
-            None => "`climax list` shows the tools that there are".to_owned(),
+            None => "run `climax list` to see all tools".to_owned(),
         }
     }
 }
 
-/// What a policy needs to know of a tool.
+/// The properties of a tool that policies are checked against.
 pub struct KnownTool<'k> {
-    /// Its name.
+    /// The name.
     pub name: &'k str,
-    /// What a call may do.
+    /// The risk of a call.
     pub risk: Option<Risk>,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<KnownArgument<'k>>,
 }
 
-/// What a policy needs to know of an argument.
+/// The properties of an argument that policies are checked against.
 pub struct KnownArgument<'k> {
-    /// Its name.
+    /// The name.
     pub name: &'k str,
-    /// Its type.
+    /// The type.
     pub kind: Kind,
-    /// What an absent one is taken for.
+    /// The value if a call omits the argument.
     pub default: Option<&'k Scalar<'k>>,
-    /// The only values it may have, if there are some.
+    /// The values of `enum`; empty if any value is allowed.
     pub choices: &'k [Scalar<'k>],
 }
 
-/// Checks a policy.
+/// Checks a policy and returns its rules. `report` may already contain errors of reading it.
 pub fn check(
-    written: written::Policy,
-    known: &Known<'_>,
-    moment: Moment,
+    written: WrittenPolicy,
+    known: &KnownTools<'_>,
+    stage: PolicyStage,
     report: &mut Vec<Diagnostic>,
 ) -> Policy {
-    // What could not be read would be missed below.
+    // Fields that could not be read would cause misleading errors below.
     let is_complete = report.is_empty();
-    let unnamed = written
+    let unlisted = written
         .default
         .as_ref()
-        .map_or(Unnamed::default(), |default| default.value);
-    let code = match (moment, unnamed) {
-        (Moment::Start, Unnamed::Disabled) => Code::IgnoredTool,
+        .map_or(UnlistedTools::default(), |default| default.value);
+    let code = match (stage, unlisted) {
+        (PolicyStage::Start, UnlistedTools::Disabled) => Code::IgnoredTool,
         _ => Code::UnknownTool,
     };
-    let approved = written.approval.iter().flat_map(|approval| &approval.tools);
+    let approval_entries = written.approval.iter().flat_map(|approval| &approval.tools);
     let names = written.tools.iter().map(|(name, _)| name);
-    for name in names.chain(approved.map(|(name, _)| name)) {
+    for name in names.chain(approval_entries.map(|(name, _)| name)) {
         if known.tool(&name.value).is_none() {
             let message = format!("there is no tool `{}`", name.value);
-            let help = known.help(&name.value);
+            let help = known.unknown_tool_help(&name.value);
             report.push(Diagnostic::new(code, name.span, message).help(help));
         }
     }
-    approvals(&written, unnamed, known, report);
+    check_approval(&written, unlisted, known, report);
     let executor = written.executor.as_ref();
     let volumes = executor.and_then(|executor| executor.volumes.as_ref());
     for (kind, texts) in [
-        (Local::Volume, volumes),
-        (Local::Root, written.roots.as_ref()),
+        (HostPathKind::Volume, volumes),
+        (HostPathKind::Root, written.roots.as_ref()),
     ] {
         let texts = texts.iter().flat_map(|texts| &texts.value);
         for text in texts.filter(|text| !text.value.is_empty()) {
             let span = Some(text.span);
-            let trouble = (known.trouble)(kind, &text.value);
-            report.extend(trouble.map(|trouble| Diagnostic { span, ..trouble }));
+            let problem = (known.host_path_problem)(kind, &text.value);
+            report.extend(problem.map(|problem| Diagnostic { span, ..problem }));
         }
     }
     let roots_span = written.roots.as_ref().map(|roots| roots.span);
-    let surroundings = Surroundings {
+    let execution = ExecutionRules {
         origin: String::new(),
         container: written
             .executor
             .filter(|_| is_complete)
-            .and_then(|executor| container(executor, report)),
-        env: written.env.map(|it| env(it, report)).unwrap_or_default(),
+            .and_then(|executor| container_rule(executor, report)),
+        env: written
+            .env
+            .map(|env| environment_rule(env, report))
+            .unwrap_or_default(),
         roots: roots(written.roots, report),
     };
-    if let (Some(_), Some(span)) = (&surroundings.container, roots_span) {
-        let message = "`roots` are directories of this machine, and commands run in a container";
+    if let (Some(_), Some(span)) = (&execution.container, roots_span) {
+        let message = "`roots` lists directories of the host, but commands run in a container";
         report.push(
             Diagnostic::new(Code::BadRoot, span, message)
-                .help("remove `roots`: a container sees its `volumes` only"),
+                .help("remove `roots`: a container sees only its `volumes`"),
         );
     }
     let is_empty = written.tools.is_empty();
@@ -137,37 +144,37 @@ pub fn check(
         .into_iter()
         .filter_map(|(name, written)| {
             let known = known.tool(&name.value)?;
-            let tool = tool(written, &known.arguments, report);
-            Some((name.value, tool))
+            let rule = tool_rule(written, &known.arguments, report);
+            Some((name.value, rule))
         })
         .collect();
     let policy = Policy {
-        unnamed,
+        unlisted,
         tools,
-        surroundings,
+        execution,
     };
-    if is_complete && policy.tools.is_empty() && unnamed == Unnamed::Disabled {
+    if is_complete && policy.tools.is_empty() && unlisted == UnlistedTools::Disabled {
         let (message, help) = if is_empty {
             (
-                "this policy allows no tool",
-                "name the allowed ones under `tools`, or say `default: enabled`",
+                "this policy allows no tools",
+                "list the allowed tools under `tools`, or set `default: enabled`",
             )
         } else {
             (
-                "none of the tools that this policy allows is here",
-                "take the policy of these tools, or the tools of this policy",
+                "none of the tools that this policy allows exists",
+                "check that the policy is meant for these tools",
             )
         };
-        report.push(Diagnostic::new(Code::NoToolLeft, written.span, message).help(help));
+        report.push(Diagnostic::new(Code::NoToolAllowed, written.span, message).help(help));
     }
     policy
 }
 
-fn tool(
-    written: written::Tool,
+fn tool_rule(
+    written: WrittenToolRule,
     arguments: &[KnownArgument<'_>],
     report: &mut Vec<Diagnostic>,
-) -> Tool {
+) -> ToolRule {
     if let Some(description) = &written.description
         && description.value.trim().is_empty()
     {
@@ -177,19 +184,21 @@ fn tool(
                 description.span,
                 "the description is empty",
             )
-            .help("say what the tool does, or remove the line to keep the config's"),
+            .help("describe the tool, or remove the line to keep the description of the config"),
         );
     }
     let mut limits = Vec::new();
     for (name, written) in written.args {
-        let argument = arguments.iter().find(|it| it.name == name.value);
+        let argument = arguments
+            .iter()
+            .find(|argument| argument.name == name.value);
         let Some(argument) = argument else {
-            let names: Vec<&str> = arguments.iter().map(|it| it.name).collect();
+            let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
             let message = format!("the tool has no argument `{}`", name.value);
             let help = match closest(&name.value, &names) {
                 Some(known) => format!("did you mean `{known}`?"),
-                None if names.is_empty() => "it has none at all: remove `args`".to_owned(),
-                None => format!("it has: {}", names.join(", ")),
+                None if names.is_empty() => "the tool has no arguments: remove `args`".to_owned(),
+                None => format!("its arguments are: {}", names.join(", ")),
             };
             report.push(Diagnostic::new(Code::UnknownArgument, name.span, message).help(help));
             continue;
@@ -198,36 +207,40 @@ fn tool(
             limits.push((name.value, limit));
         }
     }
-    Tool {
+    ToolRule {
         description: written.description.map(|text| text.value),
         limits: limits.into_iter().collect(),
     }
 }
 
 fn limit(
-    written: written::Limit,
+    written: WrittenLimit,
     name: &At<String>,
     argument: &KnownArgument<'_>,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Limit> {
-    let before = report.len();
+    let previous_errors = report.len();
     let is_number = matches!(argument.kind, Kind::Integer | Kind::Number);
     for (bound, key) in [(&written.min, "min"), (&written.max, "max")] {
         let Some(bound) = bound else { continue };
         if !is_number {
             let message = format!(
-                "`{key}` is for numbers, and `{}` is a {}",
+                "`{key}` applies only to numbers, but `{}` is a {}",
                 name.value,
                 argument.kind.name()
             );
             report.push(
-                Diagnostic::new(Code::BoundOfText, bound.span, message)
+                Diagnostic::new(Code::BoundOnNonNumber, bound.span, message)
                     .help("use `pattern`, or change the argument's type in the config"),
             );
         } else if !bound.value.float().is_finite() {
             report.push(
-                Diagnostic::new(Code::BoundOfText, bound.span, "this is no number")
-                    .help("give a finite one, or remove the line"),
+                Diagnostic::new(
+                    Code::BoundOnNonNumber,
+                    bound.span,
+                    "this is not a finite number",
+                )
+                .help("write a finite number, or remove the line"),
             );
         }
     }
@@ -236,8 +249,8 @@ fn limit(
     {
         report.push(
             Diagnostic::new(Code::EmptyRange, min.span, "`min` is above `max`")
-                .related(max.span, "the other end")
-                .help("exchange the two"),
+                .related(max.span, "`max` is set here")
+                .help("swap the two values"),
         );
     }
     let mut limit = Limit {
@@ -255,21 +268,26 @@ fn limit(
             ),
         }
     }
-    if report.len() > before {
+    if report.len() > previous_errors {
         return None;
     }
-    values(&limit, span, argument, report);
+    check_config_values(&limit, span, argument, report);
     Some(limit)
 }
 
-/// What is given in the config must be possible under the limit.
-fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut Vec<Diagnostic>) {
+/// Checks that a limit allows the default, and at least one of the possible values.
+fn check_config_values(
+    limit: &Limit,
+    span: SourceSpan,
+    argument: &KnownArgument<'_>,
+    report: &mut Vec<Diagnostic>,
+) {
     let name = argument.name;
     if let Some(default) = argument.default
         && !limit.bounds().allows(default)
     {
         let text = default.word();
-        let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
+        let message = format!("this limit excludes the default of `{name}`: `{text}`");
         report.push(
             Diagnostic::new(Code::DefaultNotAllowed, span, message)
                 .help("widen the limit, or change the default in the config"),
@@ -282,68 +300,70 @@ fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut 
     };
     if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
         let words: Vec<String> = values.iter().map(Scalar::word).collect();
-        let message = format!("no value of `{name}` is allowed by this limit");
+        let message = format!("this limit allows no value of `{name}`");
         report.push(
-            Diagnostic::new(Code::NoValueLeft, span, message)
-                .help(format!("its values are: {}", words.join(", "))),
+            Diagnostic::new(Code::NoValueAllowed, span, message)
+                .help(format!("the possible values are: {}", words.join(", "))),
         );
     }
 }
 
-/// What asks for approval is refused, because nothing would ask.
-fn approvals(
-    written: &written::Policy,
-    unnamed: Unnamed,
-    known: &Known<'_>,
+/// Refuses a policy that requires approval, because this version cannot ask for it.
+fn check_approval(
+    written: &WrittenPolicy,
+    unlisted: UnlistedTools,
+    known: &KnownTools<'_>,
     report: &mut Vec<Diagnostic>,
 ) {
-    let refused = |span, message: String, help: &str| {
-        Diagnostic::new(Code::Approval, span, message).help(help)
+    let refusal = |span, message: String, help: &str| {
+        Diagnostic::new(Code::ApprovalUnsupported, span, message).help(help)
     };
-    let mut settled: Vec<&str> = Vec::new();
-    let asked = written.tools.iter().filter_map(|(name, tool)| {
-        let asked = tool.require_approval.as_ref()?;
-        Some((name, asked))
+    let mut explicit: Vec<&str> = Vec::new();
+    let tool_entries = written.tools.iter().filter_map(|(name, tool)| {
+        let is_required = tool.require_approval.as_ref()?;
+        Some((name, is_required))
     });
     let approval = written.approval.as_ref();
-    let listed = approval.iter().flat_map(|approval| &approval.tools);
-    for (name, is_asked) in asked.chain(listed.map(|(name, is_asked)| (name, is_asked))) {
-        // The tool's own entry counts before the one under `approval`.
-        if settled.contains(&name.value.as_str()) {
+    let approval_entries = approval.iter().flat_map(|approval| &approval.tools);
+    let approval_entries = approval_entries.map(|(name, is_required)| (name, is_required));
+    for (name, is_required) in tool_entries.chain(approval_entries) {
+        // `require_approval` of a tool takes precedence over `approval.tools`.
+        if explicit.contains(&name.value.as_str()) {
             continue;
         }
-        settled.push(&name.value);
-        if is_asked.value {
+        explicit.push(&name.value);
+        if is_required.value {
             let message = format!(
-                "`{}` is to run only with approval, and this version cannot ask for it",
+                "`{}` requires approval, which this version cannot ask for",
                 name.value
             );
-            let help = "remove the tool from the policy, or say `false`";
-            report.push(refused(is_asked.span, message, help));
+            let help = "remove the tool from the policy, or set this to `false`";
+            report.push(refusal(is_required.span, message, help));
         }
     }
     let level = match approval {
         Some(approval) => approval
             .global
             .as_ref()
-            .map_or(Level::Write, |global| global.value),
-        None => Level::Write,
+            .map_or(ApprovalLevel::Write, |global| global.value),
+        None => ApprovalLevel::Write,
     };
     let is_covered = |risk: Option<Risk>| match level {
-        Level::None => false,
-        Level::Destructive => risk == Some(Risk::Destructive),
-        Level::Write => risk >= Some(Risk::Write),
-        Level::All => true,
+        ApprovalLevel::None => false,
+        ApprovalLevel::Destructive => risk == Some(Risk::Destructive),
+        ApprovalLevel::Write => risk >= Some(Risk::Write),
+        ApprovalLevel::All => true,
     };
     let is_allowed = |name: &str| {
-        unnamed == Unnamed::Enabled || written.tools.iter().any(|(it, _)| it.value == name)
+        unlisted == UnlistedTools::Enabled
+            || written.tools.iter().any(|(tool, _)| tool.value == name)
     };
     let covered: Vec<&str> = known
         .tools
         .iter()
         .filter(|tool| is_covered(tool.risk) && is_allowed(tool.name))
         .map(|tool| tool.name)
-        .filter(|name| !settled.contains(name))
+        .filter(|name| !explicit.contains(name))
         .collect();
     let Some(first) = covered.first() else { return };
     let tools = match covered.len() {
@@ -353,54 +373,61 @@ fn approvals(
     };
     match approval {
         Some(approval) => {
-            let span = approval.global.as_ref().map_or(approval.span, |it| it.span);
+            let span = approval
+                .global
+                .as_ref()
+                .map_or(approval.span, |global| global.span);
             let message =
-                format!("{tools} would run only with approval, and this version cannot ask for it");
-            let help = "say `global: none`, or allow only tools that need no approval";
-            report.push(refused(span, message, help));
+                format!("{tools} would require approval, which this version cannot ask for");
+            let help = "set `global: none`, or allow only tools that need no approval";
+            report.push(refusal(span, message, help));
         }
         None => report.push(
             Diagnostic::new(
-                Code::NoApproval,
+                Code::ApprovalUnspecified,
                 written.span,
-                format!("{tools} may change or destroy something, and nobody is asked before"),
+                format!("{tools} can change or destroy data without approval"),
             )
-            .help("add `approval: {global: none}` to say that this is meant"),
+            .help("add `approval: {global: none}` if this is intended"),
         ),
     }
 }
 
-fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Option<Container> {
+fn container_rule(
+    executor: WrittenExecutor,
+    report: &mut Vec<Diagnostic>,
+) -> Option<ContainerRule> {
     let is_docker = matches!(&executor.kind, Some(kind) if kind.value == ExecutorKind::Docker);
     if !is_docker {
-        let idle = [
-            (executor.image.map(|it| it.span), "image"),
-            (executor.volumes.map(|it| it.span), "volumes"),
-            (executor.working_dir.map(|it| it.span), "working_dir"),
-            (executor.network.map(|it| it.span), "network"),
+        let container_fields = [
+            (executor.image.map(|image| image.span), "image"),
+            (executor.volumes.map(|volumes| volumes.span), "volumes"),
+            (executor.working_dir.map(|path| path.span), "working_dir"),
+            (executor.network.map(|network| network.span), "network"),
         ];
-        for (span, key) in idle {
+        for (span, key) in container_fields {
             if let Some(span) = span {
-                let message = format!("`{key}` is for containers, and there is none");
+                let message =
+                    format!("`{key}` applies only to containers, but the executor is local");
                 report.push(
-                    Diagnostic::new(Code::NoContainer, span, message)
+                    Diagnostic::new(Code::ContainerFieldWithoutDocker, span, message)
                         .help("add `type: docker` to the executor, or remove the line"),
                 );
             }
         }
         return None;
     }
-    let texts = executor.volumes.iter().flat_map(|it| &it.value);
+    let texts = executor.volumes.iter().flat_map(|volumes| &volumes.value);
     let texts = texts.chain(&executor.image).chain(&executor.working_dir);
     for text in texts.chain(&executor.network) {
         if text.value.is_empty() || text.value.starts_with('-') || text.value.contains('\0') {
             let message = format!(
-                "`{}` cannot be handed to docker here",
+                "`{}` cannot be passed to docker here",
                 text.value.escape_debug()
             );
             report.push(
                 Diagnostic::new(Code::BadContainer, text.span, message)
-                    .help("give a text that is not empty and does not begin with `-`"),
+                    .help("use a value that is not empty and does not start with `-`"),
             );
         }
     }
@@ -415,8 +442,11 @@ fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Optio
         );
         return None;
     };
-    let volumes = executor.volumes.into_iter().flat_map(|it| it.value);
-    Some(Container {
+    let volumes = executor
+        .volumes
+        .into_iter()
+        .flat_map(|volumes| volumes.value);
+    Some(ContainerRule {
         image: image.value,
         volumes: volumes.map(|volume| volume.value).collect(),
         network: executor.network.map(|network| network.value),
@@ -424,12 +454,13 @@ fn container(executor: written::Executor, report: &mut Vec<Diagnostic>) -> Optio
     })
 }
 
-fn env(written: written::Env, report: &mut Vec<Diagnostic>) -> Env {
-    let is_minimal = matches!(&written.inherit, Some(it) if it.value == Inherit::Minimal);
+fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -> EnvironmentRule {
+    let is_minimal =
+        matches!(&written.inherit, Some(inherit) if inherit.value == InheritedVariables::Minimal);
     if let (false, Some(allow)) = (is_minimal, &written.allow) {
         report.push(
             Diagnostic::new(
-                Code::IdleAllow,
+                Code::IneffectiveAllow,
                 allow.span,
                 "`allow` has no effect: all variables are inherited",
             )
@@ -438,17 +469,20 @@ fn env(written: written::Env, report: &mut Vec<Diagnostic>) -> Env {
     }
     let allow = written.allow.map(|allow| allow.value).unwrap_or_default();
     for name in allow.iter().chain(&written.deny) {
-        let beginning = name.value.strip_suffix('*').unwrap_or(&name.value);
-        if name.value.is_empty() || beginning.contains(['=', '*', '\0']) {
-            let message = format!("`{}` is no name of a variable", name.value.escape_debug());
+        let prefix = name.value.strip_suffix('*').unwrap_or(&name.value);
+        if name.value.is_empty() || prefix.contains(['=', '*', '\0']) {
+            let message = format!(
+                "`{}` is not a valid variable name",
+                name.value.escape_debug()
+            );
             report.push(
                 Diagnostic::new(Code::BadVariable, name.span, message)
-                    .help("write `NAME`, or `PREFIX_*` for all that begin so"),
+                    .help("write `NAME`, or `PREFIX_*` for all names with that prefix"),
             );
         }
     }
     let values = |names: Vec<At<String>>| names.into_iter().map(|name| name.value).collect();
-    Env {
+    EnvironmentRule {
         is_minimal,
         allow: values(allow),
         deny: values(written.deny),
@@ -461,15 +495,15 @@ fn roots(written: Option<At<Vec<At<String>>>>, report: &mut Vec<Diagnostic>) -> 
     };
     if roots.is_empty() {
         report.push(
-            Diagnostic::new(Code::BadRoot, span, "`roots` names no directory")
-                .help("name one, or remove `roots` to allow any"),
+            Diagnostic::new(Code::BadRoot, span, "`roots` is empty")
+                .help("add a directory, or remove `roots` to allow any"),
         );
     }
     for root in &roots {
         if root.value.is_empty() || root.value.contains('\0') {
             report.push(
-                Diagnostic::new(Code::BadRoot, root.span, "this is no directory")
-                    .help("give the path of one"),
+                Diagnostic::new(Code::BadRoot, root.span, "this is not a valid path")
+                    .help("write the path of a directory"),
             );
         }
     }

@@ -1,48 +1,48 @@
-//! What a policy means, the same when a server is built and when it starts: [`written`] gives its YAML
-//! a shape, [`check`] holds it against the tools that there are and makes a [`rules::Policy`] of it,
-//! [`limit`] and [`pattern`] say whether a value is allowed.
+//! Turns the YAML of a policy into rules, in the same way at build time and at the start of a server:
+//! [`written`] reads the YAML, [`check`] checks it against the known tools and returns a [`rules::Policy`],
+//! [`limit`] and [`pattern`] decide whether a value is allowed.
 
 pub mod check;
+mod expand;
 pub mod limit;
 pub mod pattern;
 mod python;
 pub mod rules;
-mod write_out;
 pub mod written;
 
 use climax_input::diagnostic::{Diagnostic, Severity};
 use climax_input::source::Source;
 use climax_input::yaml;
 
-use check::{Known, Moment};
+use check::{KnownTools, PolicyStage};
 use rules::Policy;
 
-/// Takes a policy from text to rules. The source has the given number in messages.
+/// Compiles the text of a policy to rules. `number` is the index of the source in diagnostics.
 ///
-/// There is no policy if one of the messages is an error.
+/// Returns `None` if one of the diagnostics is an error.
 pub fn compile(
     number: usize,
     source: &Source,
-    known: &Known<'_>,
-    moment: Moment,
+    known: &KnownTools<'_>,
+    stage: PolicyStage,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Policy> {
-    let mut messages = Vec::new();
+    let mut diagnostics = Vec::new();
     let written = match yaml::parse(number, source) {
-        Ok(node) => written::policy(node, &mut messages),
+        Ok(node) => written::policy(node, &mut diagnostics),
         Err(error) => {
-            messages.push(error);
+            diagnostics.push(error);
             None
         }
     };
-    let mut policy = written.map(|written| check::check(written, known, moment, &mut messages));
+    let mut policy = written.map(|written| check::check(written, known, stage, &mut diagnostics));
     if let Some(policy) = &mut policy {
-        policy.surroundings.origin = format!("`{}`", source.path);
+        policy.execution.origin = format!("`{}`", source.path);
     }
-    messages.sort_by_key(|message| message.span.map(|span| span.start));
-    let failed = messages
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
+    let has_error = diagnostics
         .iter()
-        .any(|message| message.code.severity() == Severity::Error);
-    report.append(&mut messages);
-    policy.filter(|_| !failed)
+        .any(|diagnostic| diagnostic.code.severity() == Severity::Error);
+    report.append(&mut diagnostics);
+    policy.filter(|_| !has_error)
 }

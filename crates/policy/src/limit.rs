@@ -1,4 +1,4 @@
-//! Limits of an argument: whether a value is allowed.
+//! Checks values of an argument against the limit that a policy sets.
 
 use std::cmp::Ordering;
 
@@ -6,32 +6,32 @@ use climax_core::scalar::{Number, Scalar};
 
 use crate::pattern::{Pattern, is_match};
 
-/// What values of an argument are allowed.
+/// The values that are allowed for an argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// Their text matches this in full.
+    /// Must match the whole text of the value.
     pub pattern: Option<Pattern>,
-    /// They are not below it.
+    /// The smallest allowed number.
     pub min: Option<Number>,
-    /// They are not above it.
+    /// The largest allowed number.
     pub max: Option<Number>,
 }
 
-/// A limit as it is checked: its parts may be baked into a binary.
+/// A borrowed limit, which checks values. Its parts may be baked into the binary.
 #[derive(Clone, Copy)]
 pub struct Bounds<'l> {
-    /// The pattern as written; empty if there is none.
+    /// The source of the pattern; empty if there is none.
     pub pattern: &'l str,
-    /// What was baked for it, if something was.
+    /// The baked automaton of the pattern; empty if there is none.
     pub automaton: &'static [u8],
-    /// The least value.
+    /// The smallest allowed number.
     pub min: Option<Number>,
-    /// The greatest value.
+    /// The largest allowed number.
     pub max: Option<Number>,
 }
 
 impl Limit {
-    /// The same, to be checked.
+    /// Borrows the limit for checking. The pattern is matched without a baked automaton.
     #[must_use]
     pub fn bounds(&self) -> Bounds<'_> {
         Bounds {
@@ -52,7 +52,7 @@ impl Bounds<'_> {
         errors.is_empty()
     }
 
-    /// Adds what is wrong with a value, which is given as text, and as a number if it is one.
+    /// Adds an error for each limit that a value violates. `number` is the value if it is a number.
     pub fn check(
         &self,
         argument: &str,
@@ -62,9 +62,9 @@ impl Bounds<'_> {
     ) {
         let Self { pattern, .. } = *self;
         if !pattern.is_empty() && !is_match(pattern, self.automaton, text) {
-            let shown = shown(text);
+            let value = truncate_for_message(text);
             errors.push(format!(
-                "Argument '{argument}': value '{shown}' does not match pattern '{pattern}'"
+                "Argument '{argument}': value '{value}' does not match pattern '{pattern}'"
             ));
         }
         let Some(value) = number else { return };
@@ -90,11 +90,11 @@ impl Bounds<'_> {
     }
 }
 
-/// A value for a message, which need not be all of it.
+/// Shortens a long value for a message.
 #[must_use]
-pub fn shown(text: &str) -> String {
-    const ENOUGH: usize = 200;
-    match text.char_indices().nth(ENOUGH) {
+pub fn truncate_for_message(text: &str) -> String {
+    const MAX_MESSAGE_CHARACTERS: usize = 200;
+    match text.char_indices().nth(MAX_MESSAGE_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -112,7 +112,7 @@ mod tests {
 
     fn pattern(text: &str) -> Limit {
         Limit {
-            pattern: Some(Pattern::parse(text).expect("a pattern")),
+            pattern: Some(Pattern::parse(text).expect("a valid pattern")),
             ..Limit::default()
         }
     }
@@ -134,27 +134,30 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_numbers_are_exact_and_told_as_climax_does() {
+    fn number_limits_are_exact_and_reported_like_climax_for_python() {
         let limit = Limit {
             min: Some(Number::Integer(1)),
             max: Some(Number::Float(9_007_199_254_740_992.0)),
             ..Limit::default()
         };
-        let of = |number: Number| errors(&limit, &number.to_string(), Some(number));
-        assert_eq!(of(Number::Integer(1)), [""; 0]);
-        assert_eq!(of(Number::Integer(9_007_199_254_740_992)), [""; 0]);
+        let number_errors = |number: Number| errors(&limit, &number.to_string(), Some(number));
+        assert_eq!(number_errors(Number::Integer(1)), [""; 0]);
         assert_eq!(
-            of(Number::Integer(0)),
+            number_errors(Number::Integer(9_007_199_254_740_992)),
+            [""; 0]
+        );
+        assert_eq!(
+            number_errors(Number::Integer(0)),
             ["Argument 'x': value 0 is below minimum 1.0"]
         );
         assert_eq!(
-            of(Number::Float(0.5)),
+            number_errors(Number::Float(0.5)),
             ["Argument 'x': value 0.5 is below minimum 1.0"]
         );
         assert_eq!(
-            of(Number::Integer(9_007_199_254_740_993)),
+            number_errors(Number::Integer(9_007_199_254_740_993)),
             ["Argument 'x': value 9007199254740993 exceeds maximum 9007199254740992.0"]
         );
-        assert_eq!(of(Number::Float(f64::NAN)).len(), 2);
+        assert_eq!(number_errors(Number::Float(f64::NAN)).len(), 2);
     }
 }

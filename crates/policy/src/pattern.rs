@@ -1,8 +1,7 @@
-//! Patterns: from text to something that says of a value whether all of it matches, in time that
-//! grows with the value's length and nothing else.
+//! Compiles patterns to automata that match a whole value in time linear in its length.
 //!
-//! The usual pattern is an automaton that was made when the server was built. One that came with a
-//! policy at the start, or that would be too large, is made piece by piece while it is used.
+//! Most patterns are baked: the automaton is built with the server. If a pattern comes from a policy that is
+//! named at the start, or its automaton would be too large, a lazy automaton is built while it matches.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,87 +17,87 @@ use regex_syntax::ast;
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-pub use crate::python::Problem;
+use crate::expand::expand_case_and_classes;
+pub use crate::python::PatternProblem;
 use crate::python::translate;
-use crate::write_out::write_out;
 
-/// How many bytes the states of a pattern may take before it counts as too large.
-const LARGEST: usize = 10 * 1024 * 1024;
+/// A pattern whose NFA takes more bytes is refused.
+const MAX_NFA_BYTES: usize = 10 * 1024 * 1024;
 
-/// How many steps a match may take that goes through all states for each character: 0.1 seconds.
-const MOST_STEPS: usize = 10_000_000;
+/// Steps (NFA states times bytes of the value) that a simulation of the NFA may take; about 0.1 seconds.
+const MAX_NFA_STEPS: usize = 10_000_000;
 
-/// A pattern that can be used.
+/// A valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// As it is written.
+    /// The source, in the syntax of Python.
     pub text: String,
-    /// As JSON Schema says it, if it can.
+    /// The same pattern for JSON Schema, if it can be expressed there.
     pub schema: Option<String>,
-    /// Whether all that it matches begins with a dash.
+    /// Whether everything that it matches begins with a dash.
     pub begins_with_dash: bool,
-    /// The automaton that a binary holds for it; empty if there is none.
+    /// The serialised automaton to bake; empty if there is none.
     pub automaton: Vec<u8>,
-    /// What it matches, and nothing before or after it.
-    whole: Hir,
+    /// The pattern, anchored at both ends.
+    anchored: Hir,
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// It is none, or has something that is not supported.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    /// The pattern is invalid, too large, or uses unsupported syntax.
+    pub fn parse(text: &str) -> Result<Self, PatternProblem> {
         let translated = translate(text)?;
-        let text_of_engine = &translated.engine;
+        let engine_pattern = &translated.engine;
         let mut ast = ast::parse::Parser::new()
-            .parse(text_of_engine)
+            .parse(engine_pattern)
             .map_err(|error| syntax_problem(error.kind()))?;
-        write_out(&mut ast);
+        expand_case_and_classes(&mut ast);
         let hir = Translator::new()
-            .translate(text_of_engine, &ast)
+            .translate(engine_pattern, &ast)
             .map_err(|error| syntax_problem(error.kind()))?;
         let begins_with_dash = begins_with_dash(&hir);
-        let whole = Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
+        let anchored = Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
         let pattern = Self {
             text: text.to_owned(),
             schema: translated.schema,
             begins_with_dash,
             automaton: Vec::new(),
-            whole,
+            anchored,
         };
         pattern.nfa()?;
         Ok(pattern)
     }
 
-    fn nfa(&self) -> Result<NFA, Problem> {
+    fn nfa(&self) -> Result<NFA, PatternProblem> {
         let config = thompson::Config::new()
             .which_captures(thompson::WhichCaptures::None)
-            .nfa_size_limit(Some(LARGEST));
+            .nfa_size_limit(Some(MAX_NFA_BYTES));
         thompson::Compiler::new()
             .configure(config)
-            .build_from_hir(&self.whole)
+            .build_from_hir(&self.anchored)
             .map_err(|_| {
-                Problem::new(
+                PatternProblem::new(
                     "the pattern is too large",
-                    "lower the numbers in `{...}`, or write `[0-9]` for `\\d` and \
+                    "use smaller counts in `{...}`, or write `[0-9]` for `\\d` and \
                      `[A-Za-z0-9_]` for `\\w`",
                 )
             })
     }
 
-    /// The automaton as bytes for [`is_match`]; empty if it would be too large.
+    /// Serialises the automaton for [`is_match`]; empty if it would be too large.
     #[cfg(feature = "bake")]
     #[must_use]
     pub fn bake(&self) -> Vec<u8> {
         use regex_automata::dfa::{StartKind, dense};
-        /// Usual patterns have a few kilobytes.
-        const LARGEST_BAKED: usize = 256 * 1024;
+        /// Most patterns take a few kilobytes.
+        const MAX_BAKED_BYTES: usize = 256 * 1024;
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
             .unicode_word_boundary(true)
-            .dfa_size_limit(Some(8 * LARGEST_BAKED))
-            .determinize_size_limit(Some(8 * LARGEST_BAKED));
+            .dfa_size_limit(Some(8 * MAX_BAKED_BYTES))
+            .determinize_size_limit(Some(8 * MAX_BAKED_BYTES));
         let nfa = self.nfa().ok();
         let automaton = nfa.and_then(|nfa| {
             let dense = dense::Builder::new().configure(config).build_from_nfa(&nfa);
@@ -106,19 +105,19 @@ impl Pattern {
         });
         automaton
             .map(|automaton| automaton.to_bytes_little_endian())
-            .filter(|bytes| bytes.len() <= LARGEST_BAKED)
+            .filter(|bytes| bytes.len() <= MAX_BAKED_BYTES)
             .unwrap_or_default()
     }
 }
 
-fn syntax_problem(what: &impl fmt::Display) -> Problem {
-    Problem::new(
-        format!("this is no pattern: {what}"),
-        "write `\\` before a sign that is meant as such: `( ) [ ] { } * + ? . | ^ $`",
+fn syntax_problem(reason: &impl fmt::Display) -> PatternProblem {
+    PatternProblem::new(
+        format!("invalid pattern: {reason}"),
+        "write `\\` before a special character to match it literally: `( ) [ ] { } * + ? . | ^ $`",
     )
 }
 
-/// Whether everything that is matched begins with a literal dash.
+/// Whether everything that the pattern matches begins with a dash.
 fn begins_with_dash(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Literal(literal) => literal.0.starts_with(b"-"),
@@ -137,66 +136,70 @@ fn begins_with_dash(hir: &Hir) -> bool {
     }
 }
 
-/// Whether all of a value matches a pattern that was found to be one, with the automaton that was
-/// baked for it, if there is one.
+/// Whether a valid pattern matches a whole value. `baked` is the automaton of the pattern; empty if it has
+/// none.
 #[must_use]
 pub fn is_match(pattern: &str, baked: &'static [u8], value: &str) -> bool {
     if !baked.is_empty()
-        && let Some(automaton) = loaded(pattern, baked)
+        && let Some(automaton) = baked_automaton(pattern, baked)
         && let Ok(found) = automaton.try_search_fwd(&input(value))
     {
         return found.is_some();
     }
-    // What cannot be checked is not allowed.
-    made(pattern).is_some_and(|engine| engine.is_match(value))
+    // A value that cannot be checked is refused.
+    lazy_matcher(pattern).is_some_and(|matcher| matcher.is_match(value))
 }
 
-/// What was baked for a pattern. It is looked through when it is used first, and not again.
-fn loaded(pattern: &str, baked: &'static [u8]) -> Option<Arc<sparse::DFA<&'static [u8]>>> {
-    static LOADED: Kept<sparse::DFA<&'static [u8]>> = Mutex::new(BTreeMap::new());
-    kept(&LOADED, pattern, || {
+/// Deserialises a baked automaton. It is cached, because deserialising validates all of it.
+fn baked_automaton(pattern: &str, baked: &'static [u8]) -> Option<Arc<sparse::DFA<&'static [u8]>>> {
+    static CACHE: PatternCache<sparse::DFA<&'static [u8]>> = Mutex::new(BTreeMap::new());
+    get_or_insert(&CACHE, pattern, || {
         Some(sparse::DFA::from_bytes(baked).ok()?.0)
     })
 }
 
-/// What was made for a pattern at run time, or is made now.
-fn made(pattern: &str) -> Option<Arc<Engine>> {
-    static MADE: Kept<Engine> = Mutex::new(BTreeMap::new());
-    kept(&MADE, pattern, || Engine::new(pattern))
+/// The lazy automaton of a pattern, created at its first use.
+fn lazy_matcher(pattern: &str) -> Option<Arc<LazyMatcher>> {
+    static CACHE: PatternCache<LazyMatcher> = Mutex::new(BTreeMap::new());
+    get_or_insert(&CACHE, pattern, || LazyMatcher::new(pattern))
 }
 
-/// Something for each pattern, or nothing where that is not possible.
-type Kept<T> = Mutex<BTreeMap<String, Option<Arc<T>>>>;
+/// Values by pattern; `None` for patterns whose value could not be created.
+type PatternCache<T> = Mutex<BTreeMap<String, Option<Arc<T>>>>;
 
-fn kept<T>(all: &Kept<T>, pattern: &str, make: impl FnOnce() -> Option<T>) -> Option<Arc<T>> {
-    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(one) = all.get(pattern) {
-        return one.clone();
+fn get_or_insert<T>(
+    cache: &PatternCache<T>,
+    pattern: &str,
+    create: impl FnOnce() -> Option<T>,
+) -> Option<Arc<T>> {
+    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cached) = cache.get(pattern) {
+        return cached.clone();
     }
-    let one = make().map(Arc::new);
-    all.insert(pattern.to_owned(), one.clone());
-    one
+    let created = create().map(Arc::new);
+    cache.insert(pattern.to_owned(), created.clone());
+    created
 }
 
 fn input(value: &str) -> Input<'_> {
     Input::new(value).anchored(Anchored::Yes).earliest(true)
 }
 
-/// An automaton that grows as it is used, within bounds.
-struct Engine {
+/// An automaton whose states are built while it matches, with bounded memory.
+struct LazyMatcher {
     automaton: hybrid::dfa::DFA,
     cache: Mutex<hybrid::dfa::Cache>,
     nfa: NFA,
-    shortest: usize,
-    longest: usize,
+    min_length: usize,
+    max_length: usize,
 }
 
-impl Engine {
+impl LazyMatcher {
     fn new(text: &str) -> Option<Self> {
         let pattern = Pattern::parse(text).ok()?;
         let nfa = pattern.nfa().ok()?;
-        let properties = pattern.whole.properties();
-        // It gives up rather than making the same states again and again.
+        let properties = pattern.anchored.properties();
+        // The search fails instead of building the same states again and again.
         let config = hybrid::dfa::Config::new()
             .unicode_word_boundary(true)
             .skip_cache_capacity_check(true)
@@ -210,28 +213,28 @@ impl Engine {
             cache: Mutex::new(automaton.create_cache()),
             automaton,
             nfa,
-            shortest: properties.minimum_len().unwrap_or(0),
-            longest: properties.maximum_len().unwrap_or(usize::MAX),
+            min_length: properties.minimum_len().unwrap_or(0),
+            max_length: properties.maximum_len().unwrap_or(usize::MAX),
         })
     }
 
     fn is_match(&self, value: &str) -> bool {
-        if !(self.shortest..=self.longest).contains(&value.len()) {
+        if !(self.min_length..=self.max_length).contains(&value.len()) {
             return false;
         }
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.automaton.try_search_fwd(&mut cache, &input(value));
         match found {
             Ok(found) => found.is_some(),
-            // Word boundaries beside letters beyond ASCII, or too many states.
-            Err(_) => self.is_match_slowly(value),
+            // The value has a word boundary next to a non-ASCII character, or needs too many states.
+            Err(_) => self.simulate_nfa(value),
         }
     }
 
-    fn is_match_slowly(&self, value: &str) -> bool {
-        // A large pattern does not hold up the server with a long value. It is not allowed.
+    fn simulate_nfa(&self, value: &str) -> bool {
+        // A large pattern with a long value would block the server, so the value is refused.
         let steps = self.nfa.states().len().saturating_mul(value.len());
-        steps <= MOST_STEPS
+        steps <= MAX_NFA_STEPS
             && PikeVM::new_from_nfa(self.nfa.clone())
                 .is_ok_and(|machine| machine.is_match(&mut machine.create_cache(), input(value)))
     }

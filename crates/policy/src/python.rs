@@ -1,16 +1,16 @@
-//! Turns a pattern as Python's `re` reads it into one that means the same here, or says what in it
-//! does not exist here. What both take but read differently is never let through.
+//! Translates patterns from the syntax of Python's `re` to that of the regex engine and of JSON Schema.
+//! Unsupported syntax is an error, and so is syntax that Python and the engine interpret differently.
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// What is wrong.
+pub struct PatternProblem {
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: String,
 }
 
-impl Problem {
+impl PatternProblem {
     pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -18,25 +18,25 @@ impl Problem {
         }
     }
 
-    fn unsupported(what: &str, help: &str) -> Self {
-        Self::new(format!("{what} is not supported in patterns"), help)
+    fn unsupported(feature: &str, help: &str) -> Self {
+        Self::new(format!("{feature} is not supported in patterns"), help)
     }
 }
 
-/// A pattern in other dialects than the one it is written in.
+/// A pattern in the two dialects that it is translated to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Translated {
-    /// For the engine here.
+pub(crate) struct TranslatedPattern {
+    /// For the regex engine.
     pub(crate) engine: String,
-    /// For JSON Schema, if it can be said there. It is to match the whole value too.
+    /// For JSON Schema, if it can be expressed there. It is anchored, since JSON Schema searches for a match.
     pub(crate) schema: Option<String>,
 }
 
 /// Translates a pattern.
-pub(crate) fn translate(pattern: &str) -> Result<Translated, Problem> {
+pub(crate) fn translate(pattern: &str) -> Result<TranslatedPattern, PatternProblem> {
     if pattern.is_empty() {
-        return Err(Problem::new(
-            "the pattern is empty, so that only the empty text would be allowed",
+        return Err(PatternProblem::new(
+            "the pattern is empty, so it would allow only the empty text",
             "write `.*` to allow any text, or remove the line",
         ));
     }
@@ -45,24 +45,24 @@ pub(crate) fn translate(pattern: &str) -> Result<Translated, Problem> {
         engine: String::with_capacity(pattern.len()),
         schema: String::with_capacity(pattern.len()),
         has_flags: false,
-        has_alternatives: false,
+        has_alternation: false,
     };
     translator.run()?;
     let Translator {
         engine,
         schema,
         has_flags,
-        has_alternatives,
+        has_alternation,
         ..
     } = translator;
-    let begins = schema.starts_with('^');
-    let ends = schema.ends_with('$') && !schema.ends_with("\\$");
-    let schema = if begins && ends && !has_alternatives {
+    let is_start_anchored = schema.starts_with('^');
+    let is_end_anchored = schema.ends_with('$') && !schema.ends_with("\\$");
+    let schema = if is_start_anchored && is_end_anchored && !has_alternation {
         schema
     } else {
         format!("^(?:{schema})$")
     };
-    Ok(Translated {
+    Ok(TranslatedPattern {
         engine,
         schema: (!has_flags).then_some(schema),
     })
@@ -72,32 +72,32 @@ struct Translator<'p> {
     rest: &'p str,
     engine: String,
     schema: String,
-    /// JSON Schema has no way to say `(?i)`.
+    /// JSON Schema cannot express `(?i)`.
     has_flags: bool,
-    has_alternatives: bool,
+    has_alternation: bool,
 }
 
-/// Python has four control characters more than Unicode.
+/// White space: in Python, four more control characters than in Unicode.
 const SPACE: &str = r"\s\x1c-\x1f";
 
-const ONE_AT_A_TIME: &str = "write one of `*`, `+`, `?` or `{n}` after an item, and put the item in \
-     `(?:...)` to repeat a repetition";
+const SINGLE_REPETITION_HELP: &str = "use only one of `*`, `+`, `?` or `{n}` after an item; to repeat a \
+     repetition, put it in `(?:...)`";
 
 impl Translator<'_> {
-    fn run(&mut self) -> Result<(), Problem> {
+    fn run(&mut self) -> Result<(), PatternProblem> {
         while let Some(first) = self.rest.chars().next() {
             match first {
                 '\\' => self.escape(false)?,
                 '[' => self.class()?,
                 '(' => self.group()?,
                 '*' | '+' | '?' | '{' => self.repetition()?,
-                // Without their other halves they stand for themselves.
+                // Literal, because no bracket is open.
                 '}' | ']' => {
                     self.literal(first, false);
                     self.rest = &self.rest[1..];
                 }
                 other => {
-                    self.has_alternatives |= other == '|';
+                    self.has_alternation |= other == '|';
                     self.copy(other.len_utf8());
                 }
             }
@@ -105,7 +105,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What is written the same way in all dialects.
+    /// Copies a piece that is the same in all dialects.
     fn copy(&mut self, length: usize) {
         let (piece, rest) = self.rest.split_at(length);
         self.engine += piece;
@@ -119,9 +119,9 @@ impl Translator<'_> {
         self.rest = &self.rest[length..];
     }
 
-    fn escape(&mut self, is_in_class: bool) -> Result<(), Problem> {
+    fn escape(&mut self, is_in_class: bool) -> Result<(), PatternProblem> {
         let Some(escaped) = self.rest[1..].chars().next() else {
-            return Err(Problem::new(
+            return Err(PatternProblem::new(
                 "the pattern ends with a single `\\`",
                 "write `\\\\` for a backslash",
             ));
@@ -132,27 +132,27 @@ impl Translator<'_> {
             'A' if !is_in_class => self.replace(length, r"\A", "^"),
             'b' if is_in_class => self.replace(length, r"\x08", r"\x08"),
             'b' | 'B' if self.rest[length..].starts_with('{') => {
-                return Err(Problem::new(
+                return Err(PatternProblem::new(
                     "a word boundary cannot be repeated",
-                    "write `\\{` for a brace that is meant as one",
+                    "write `\\{` for a literal brace",
                 ));
             }
             '0' => {
-                return Err(Problem::unsupported(
-                    "an octal number (`\\0`)",
-                    "write a character by its number as `\\x41`",
+                return Err(PatternProblem::unsupported(
+                    "an octal escape (`\\0`)",
+                    "write the character code in hexadecimal: `\\x41`",
                 ));
             }
             '1'..='9' => {
-                return Err(Problem::unsupported(
+                return Err(PatternProblem::unsupported(
                     &format!("a backreference (`\\{escaped}`)"),
-                    "write out what the group may match; for a character by its number, `\\x41`",
+                    "write out what the group may match; for a character code, use `\\x41`",
                 ));
             }
             'N' => {
-                return Err(Problem::unsupported(
-                    "a character by its name (`\\N`)",
-                    "write the character itself, or its number: `\\u00e9`",
+                return Err(PatternProblem::unsupported(
+                    "a named character (`\\N`)",
+                    "write the character itself, or its code: `\\u00e9`",
                 ));
             }
             's' | 'S' => {
@@ -163,13 +163,13 @@ impl Translator<'_> {
                 };
                 self.replace(length, &engine, &format!("\\{escaped}"));
             }
-            // The bell, which is no escape in JSON Schema.
+            // The bell character, for which JSON Schema has no escape.
             'a' => self.replace(length, r"\x07", r"\x07"),
-            'u' | 'U' | 'x' => self.character(escaped, is_in_class)?,
+            'u' | 'U' | 'x' => self.character_code(escaped, is_in_class)?,
             'f' | 'n' | 'r' | 't' | 'v' | 'b' | 'B' | 'd' | 'D' | 'w' | 'W' => self.copy(length),
             'A'..='Z' | 'a'..='z' => {
-                return Err(Problem::new(
-                    format!("`\\{escaped}` has no meaning in a pattern"),
+                return Err(PatternProblem::new(
+                    format!("unknown escape `\\{escaped}`"),
                     format!("write `{escaped}` for the letter itself"),
                 ));
             }
@@ -181,53 +181,53 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// A character that stands for itself, whatever it means elsewhere.
+    /// Adds a literal character, escaped as each dialect requires.
     fn literal(&mut self, character: char, is_in_class: bool) {
         self.engine += &regex_syntax::escape(character.encode_utf8(&mut [0; 4]));
-        // JSON Schema allows no backslash where none is needed.
-        let is_sign = "^$\\.*+?()[]{}|/".contains(character);
-        if is_sign || (is_in_class && character == '-') {
+        // JSON Schema does not allow unnecessary backslashes.
+        let is_special = "^$\\.*+?()[]{}|/".contains(character);
+        if is_special || (is_in_class && character == '-') {
             self.schema.push('\\');
         }
         self.schema.push(character);
     }
 
-    /// A character by its number, such as `\x41`, `\u00e9` or `\U0001f600`.
-    fn character(&mut self, kind: char, is_in_class: bool) -> Result<(), Problem> {
+    /// Translates a character code, such as `\x41`, `\u00e9` or `\U0001f600`.
+    fn character_code(&mut self, kind: char, is_in_class: bool) -> Result<(), PatternProblem> {
         let digits = match kind {
             'x' => 2,
             'u' => 4,
             _ => 8,
         };
-        let number = self.rest.get(2..2 + digits);
-        let number = number.filter(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let number = number.and_then(|number| u32::from_str_radix(number, 16).ok());
-        let Some(character) = number.and_then(char::from_u32) else {
-            return Err(Problem::new(
-                format!("`\\{kind}` is not followed by the number of a character"),
+        let code = self.rest.get(2..2 + digits);
+        let code = code.filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
+        let Some(character) = code.and_then(char::from_u32) else {
+            return Err(PatternProblem::new(
+                format!("`\\{kind}` is not followed by a valid character code"),
                 format!("write {digits} hexadecimal digits after it"),
             ));
         };
-        // A dash or bracket by its number is no sign of a class.
+        // A dash or bracket that is written as a code is literal, also in a class.
         self.literal(character, is_in_class);
         self.rest = &self.rest[2 + digits..];
         Ok(())
     }
 
-    fn class(&mut self) -> Result<(), Problem> {
+    fn class(&mut self) -> Result<(), PatternProblem> {
         self.copy(1);
         if self.rest.starts_with('^') {
             self.copy(1);
         }
-        // The first one is no end.
+        // A `]` at the start of a class is literal.
         if self.rest.starts_with(']') {
             self.replace(1, r"\]", r"\]");
         }
         loop {
             let Some(first) = self.rest.chars().next() else {
-                return Err(Problem::new(
+                return Err(PatternProblem::new(
                     "a `[` is not closed",
-                    "close it with `]`, or write `\\[` for a bracket that is meant as one",
+                    "close it with `]`, or write `\\[` for a literal bracket",
                 ));
             };
             match first {
@@ -236,13 +236,13 @@ impl Translator<'_> {
                     return Ok(());
                 }
                 '\\' => self.escape(true)?,
-                // Here they would open a class in the class, and combine classes.
+                // The regex engine would read these as nested classes and set operations.
                 '[' => self.replace(1, r"\[", r"\["),
                 '&' | '~' => self.replace(1, &format!("\\{first}"), &first.to_string()),
                 '-' if self.rest.starts_with("--") => {
-                    return Err(Problem::new(
-                        "`--` in brackets can be read in two ways",
-                        "write `\\-` for a dash that is meant as one",
+                    return Err(PatternProblem::new(
+                        "`--` in a character class is ambiguous",
+                        "write `\\-` for a literal dash",
                     ));
                 }
                 other => self.copy(other.len_utf8()),
@@ -250,86 +250,92 @@ impl Translator<'_> {
         }
     }
 
-    fn group(&mut self) -> Result<(), Problem> {
+    fn group(&mut self) -> Result<(), PatternProblem> {
         let after = &self.rest[1..];
-        let Some(mark) = after.strip_prefix('?') else {
+        let Some(extension) = after.strip_prefix('?') else {
             self.copy(1);
             return Ok(());
         };
-        for (sign, what) in [
+        for (prefix, feature) in [
             ("=", "look-ahead (`(?=`)"),
             ("!", "negative look-ahead (`(?!`)"),
             ("<=", "look-behind (`(?<=`)"),
             ("<!", "negative look-behind (`(?<!`)"),
         ] {
-            if mark.starts_with(sign) {
-                return Err(Problem::unsupported(
-                    what,
-                    "say what a value may be, in place of what it may not be",
+            if extension.starts_with(prefix) {
+                return Err(PatternProblem::unsupported(
+                    feature,
+                    "describe the values that are allowed, not those that are forbidden",
                 ));
             }
         }
         let help = "write out what the group may match";
-        if mark.starts_with("P=") {
-            return Err(Problem::unsupported("a backreference (`(?P=`)", help));
+        if extension.starts_with("P=") {
+            return Err(PatternProblem::unsupported(
+                "a backreference (`(?P=`)",
+                help,
+            ));
         }
-        if mark.starts_with('(') {
-            return Err(Problem::unsupported("a condition (`(?(`)", help));
+        if extension.starts_with('(') {
+            return Err(PatternProblem::unsupported("a condition (`(?(`)", help));
         }
-        if mark.starts_with('>') {
-            return Err(Problem::unsupported(
+        if extension.starts_with('>') {
+            return Err(PatternProblem::unsupported(
                 "an atomic group (`(?>`)",
-                "write `(?:...)`: no pattern takes long here",
+                "write `(?:...)`: every pattern matches in linear time",
             ));
         }
-        if mark.starts_with('#') {
-            return Err(Problem::unsupported(
+        if extension.starts_with('#') {
+            return Err(PatternProblem::unsupported(
                 "a comment (`(?#`)",
-                "write it into the YAML, after a `#`",
+                "write a YAML comment (`#`) instead",
             ));
         }
-        if mark.starts_with("P<") {
+        if extension.starts_with("P<") {
             self.replace("(?P<".len(), "(?P<", "(?<");
             return Ok(());
         }
-        if mark.starts_with(':') {
+        if extension.starts_with(':') {
             self.copy("(?:".len());
             return Ok(());
         }
-        let end = mark.find([':', ')']).unwrap_or(mark.len());
-        let flags = &mark[..end];
+        let end = extension.find([':', ')']).unwrap_or(extension.len());
+        let flags = &extension[..end];
         if let Some(flag) = flags
             .chars()
-            .find(|it| !matches!(it, 'i' | 'm' | 's' | 'u' | '-'))
+            .find(|flag| !matches!(flag, 'i' | 'm' | 's' | 'u' | '-'))
         {
             let help = match flag {
-                'x' => "write the pattern in one line, without comments",
+                'x' => "write the pattern without white space and comments",
                 'a' => "write `[0-9]` for `\\d` and `[A-Za-z0-9_]` for `\\w`",
-                _ => "the flags are `i`, `m` and `s`",
+                _ => "the supported flags are `i`, `m` and `s`",
             };
-            return Err(Problem::unsupported(&format!("the flag `{flag}`"), help));
+            return Err(PatternProblem::unsupported(
+                &format!("the flag `{flag}`"),
+                help,
+            ));
         }
         self.has_flags = true;
         self.copy("(?".len() + end);
         Ok(())
     }
 
-    fn repetition(&mut self) -> Result<(), Problem> {
+    fn repetition(&mut self) -> Result<(), PatternProblem> {
         if self.rest.starts_with('{') {
             let count = self.rest[1..].split_once('}').map(|(count, _)| count);
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
             let count = count.filter(|count| match count.split_once(',') {
-                Some((least, most)) => is_number(least) && is_number(most),
+                Some((min, max)) => is_number(min) && is_number(max),
                 None => !count.is_empty() && is_number(count),
             });
             let Some(count) = count else {
-                // A brace that is meant as one.
+                // Python reads any other brace as a literal.
                 self.replace(1, r"\{", r"\{");
                 return Ok(());
             };
             let length = count.len() + "{}".len();
-            if let Some(most) = count.strip_prefix(',') {
-                let text = format!("{{0,{most}}}");
+            if let Some(max) = count.strip_prefix(',') {
+                let text = format!("{{0,{max}}}");
                 self.replace(length, &text, &text);
             } else {
                 self.copy(length);
@@ -341,13 +347,16 @@ impl Translator<'_> {
             self.copy(1);
         }
         if self.rest.starts_with('+') {
-            return Err(Problem::unsupported(
+            return Err(PatternProblem::unsupported(
                 "a possessive repetition",
-                ONE_AT_A_TIME,
+                SINGLE_REPETITION_HELP,
             ));
         }
         if self.rest.starts_with(['*', '?']) {
-            return Err(Problem::new("a repetition is repeated", ONE_AT_A_TIME));
+            return Err(PatternProblem::new(
+                "a repetition cannot be repeated",
+                SINGLE_REPETITION_HELP,
+            ));
         }
         Ok(())
     }
@@ -358,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_keep_their_meaning() {
+    fn patterns_are_translated_to_both_dialects() {
         for (pattern, engine, schema) in [
             ("^[a-z]+$", "^[a-z]+$", "^[a-z]+$"),
             ("src/.*", "src/.*", "^(?:src/.*)$"),
@@ -385,13 +394,13 @@ mod tests {
             assert_eq!(translated.engine, engine, "{pattern}");
             assert_eq!(translated.schema.as_deref(), Some(schema), "{pattern}");
         }
-        let ignoring_case = translate("(?i)a").expect("a flag");
-        assert_eq!(ignoring_case.engine, "(?i)a");
-        assert_eq!(ignoring_case.schema, None);
+        let case_insensitive = translate("(?i)a").expect("a valid flag");
+        assert_eq!(case_insensitive.engine, "(?i)a");
+        assert_eq!(case_insensitive.schema, None);
     }
 
     #[test]
-    fn what_does_not_exist_here_is_named() {
+    fn unsupported_syntax_is_named() {
         for (pattern, part) in [
             ("(?=a)", "look-ahead"),
             ("(?!a)", "negative look-ahead"),
@@ -406,9 +415,9 @@ mod tests {
             ("(?x)a b", "flag `x`"),
             ("(?a)\\w", "flag `a`"),
             ("(?#c)a", "comment"),
-            (r"\p{L}", "`\\p` has no meaning"),
-            (r"\N{BULLET}", "by its name"),
-            ("[a--b]", "two ways"),
+            (r"\p{L}", "unknown escape `\\p`"),
+            (r"\N{BULLET}", "named character"),
+            ("[a--b]", "ambiguous"),
             ("", "is empty"),
             ("[a", "not closed"),
             ("a\\", "single `\\`"),

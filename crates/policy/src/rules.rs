@@ -1,107 +1,109 @@
-//! A policy as meant: checked, and free of YAML.
+//! A checked policy, independent of its YAML.
 
 use std::collections::BTreeMap;
 
 use crate::limit::Limit;
-pub use crate::written::Unnamed;
+pub use crate::written::UnlistedTools;
 
-/// A policy.
+/// The rules of a policy.
 #[derive(Default)]
 pub struct Policy {
-    /// What becomes of tools that are not named.
-    pub unnamed: Unnamed,
-    /// The tools that are named.
-    pub tools: BTreeMap<String, Tool>,
-    /// Where and with what commands run.
-    pub surroundings: Surroundings,
+    /// Whether tools without a rule are allowed.
+    pub unlisted: UnlistedTools,
+    /// Rules by tool name.
+    pub tools: BTreeMap<String, ToolRule>,
+    /// How commands run.
+    pub execution: ExecutionRules,
 }
 
 impl Policy {
-    /// What it says about a tool; nothing if the tool is not allowed.
+    /// The rule for a tool, if there is one; the outer `None` means that the tool is not allowed.
     #[must_use]
-    pub fn tool(&self, name: &str) -> Option<Option<&Tool>> {
-        let named = self.tools.get(name);
-        (named.is_some() || self.unnamed == Unnamed::Enabled).then_some(named)
+    pub fn tool(&self, name: &str) -> Option<Option<&ToolRule>> {
+        let rule = self.tools.get(name);
+        (rule.is_some() || self.unlisted == UnlistedTools::Enabled).then_some(rule)
     }
 
-    /// Makes the automata of all patterns, for a policy that is baked.
+    /// Builds the automata of all patterns, for a policy that is baked.
     #[cfg(feature = "bake")]
     pub fn bake_patterns(&mut self) {
-        let mut made: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let mut automata: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let limits = self.tools.values_mut();
         for limit in limits.flat_map(|tool| tool.limits.values_mut()) {
             if let Some(pattern) = &mut limit.pattern {
-                let automaton = made.entry(pattern.text.clone());
+                let automaton = automata.entry(pattern.text.clone());
                 pattern.automaton = automaton.or_insert_with(|| pattern.bake()).clone();
             }
         }
     }
 }
 
-/// What a policy says about a tool.
+/// The rule of a policy for one tool.
 #[derive(Default)]
-pub struct Tool {
-    /// In place of the config's.
+pub struct ToolRule {
+    /// Replaces the description of the config.
     pub description: Option<String>,
-    /// The arguments that not every value is allowed for, by name.
+    /// Limits by argument name.
     pub limits: BTreeMap<String, Limit>,
 }
 
-/// Where and with what commands run.
+/// How commands run: in which container, with which variables, in which directories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
-    /// The policy that says it, for messages.
+pub struct ExecutionRules {
+    /// The policy that these rules come from, for messages.
     pub origin: String,
-    /// In which container, if in one.
-    pub container: Option<Container>,
-    /// Which variables they get.
-    pub env: Env,
-    /// The directories in one of which a call's own must be; if there are none, it may be anywhere.
-    /// As written: `~` and variables are expanded at start.
+    /// The container that commands run in; `None` means on the host.
+    pub container: Option<ContainerRule>,
+    /// The variables that commands inherit.
+    pub env: EnvironmentRule,
+    /// The working directory of a call must be inside one of these directories; if empty, any is allowed.
+    /// `~` and variables are not expanded yet; that happens at start.
     pub roots: Vec<String>,
 }
 
-/// A container for each call.
+/// The container that is created for each call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Container {
-    /// What it is made of.
+pub struct ContainerRule {
+    /// The image.
     pub image: String,
-    /// What it sees of the machine, as written: variables are expanded at start.
+    /// The mounted volumes. Variables are not expanded yet; that happens at start.
     pub volumes: Vec<String>,
-    /// The network that it is in.
+    /// The network.
     pub network: Option<String>,
-    /// Where in it commands run.
+    /// The working directory of commands, inside the container.
     pub working_dir: Option<String>,
 }
 
-/// Which of the server's variables commands get.
+/// The variables of the server that commands inherit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Env {
-    /// Whether only those that most programs need.
+pub struct EnvironmentRule {
+    /// Whether only variables that most programs need are inherited.
     pub is_minimal: bool,
-    /// And these: names, or the beginnings of names and a `*`.
+    /// Inherited in addition: names, or prefixes followed by `*`.
     pub allow: Vec<String>,
-    /// But not these.
+    /// Never inherited: names, or prefixes followed by `*`.
     pub deny: Vec<String>,
 }
 
-impl Env {
-    /// Whether commands get the variable that has a name.
+impl EnvironmentRule {
+    /// Whether commands inherit the variable.
     #[must_use]
     pub fn passes(&self, name: &str) -> bool {
         const MINIMAL: [&str; 8] = [
             "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "TERM",
         ];
-        let is_in = |names: &[String]| names.iter().any(|it| is_meant(it, name));
-        let is_inherited = !self.is_minimal || MINIMAL.iter().any(|it| is_meant(it, name));
-        (is_inherited || is_in(&self.allow)) && !is_in(&self.deny)
+        let contains =
+            |patterns: &[String]| patterns.iter().any(|pattern| matches_name(pattern, name));
+        let is_inherited =
+            !self.is_minimal || MINIMAL.iter().any(|pattern| matches_name(pattern, name));
+        (is_inherited || contains(&self.allow)) && !contains(&self.deny)
     }
 }
 
-fn is_meant(written: &str, name: &str) -> bool {
-    match written.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => name == written,
+fn matches_name(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
     }
 }
 
@@ -110,12 +112,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_pass_by_name_or_by_the_beginning_of_it() {
-        let texts = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let env = Env {
+    fn variables_are_inherited_by_name_or_prefix() {
+        let strings = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let env = EnvironmentRule {
             is_minimal: true,
-            allow: texts(&["GIT_*", "EDITOR"]),
-            deny: texts(&["GIT_SSH", "LC_ALL"]),
+            allow: strings(&["GIT_*", "EDITOR"]),
+            deny: strings(&["GIT_SSH", "LC_ALL"]),
         };
         for name in ["PATH", "LC_TIME", "GIT_DIR", "EDITOR"] {
             assert!(env.passes(name), "{name}");
@@ -130,7 +132,7 @@ mod tests {
         ] {
             assert!(!env.passes(name), "{name}");
         }
-        let all = Env {
+        let all = EnvironmentRule {
             is_minimal: false,
             ..env
         };

@@ -1,43 +1,43 @@
-//! Turns YAML nodes into a policy as written: the right fields with the right shapes, each with its
-//! place. Whether they make sense is for `check`.
+//! Turns YAML nodes into a policy as written: known fields with the right types and their positions. The
+//! `check` module decides whether their values make sense.
 
 use climax_core::scalar::Number;
-use climax_input::diagnostic::{Diagnostic, Span};
+use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, Fields, boolean, map, number, one_of, text, texts};
-use climax_input::yaml::{Node, Value};
+use climax_input::yaml::{Node, YamlValue};
 
 /// One policy file.
-pub struct Policy {
-    /// Its beginning.
-    pub span: Span,
+pub struct WrittenPolicy {
+    /// The first field.
+    pub span: SourceSpan,
     /// `executor`
-    pub executor: Option<Executor>,
+    pub executor: Option<WrittenExecutor>,
     /// `default`
-    pub default: Option<At<Unnamed>>,
+    pub default: Option<At<UnlistedTools>>,
     /// `tools`
-    pub tools: Vec<(At<String>, Tool)>,
+    pub tools: Vec<(At<String>, WrittenToolRule)>,
     /// `approval`
-    pub approval: Option<Approval>,
+    pub approval: Option<WrittenApproval>,
     /// `env`
-    pub env: Option<Env>,
+    pub env: Option<WrittenEnvironment>,
     /// `roots`
     pub roots: Option<At<Vec<At<String>>>>,
 }
 
-/// What becomes of tools that a policy does not name.
+/// Whether tools that a policy does not name are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unnamed {
-    /// They are not there.
+pub enum UnlistedTools {
+    /// They are removed.
     #[default]
     Disabled,
-    /// They are there.
+    /// They are allowed.
     Enabled,
 }
 
 /// `executor`
-pub struct Executor {
-    /// Its first field.
-    pub span: Span,
+pub struct WrittenExecutor {
+    /// The first field.
+    pub span: SourceSpan,
     /// `type`
     pub kind: Option<At<ExecutorKind>>,
     /// `image`
@@ -50,28 +50,28 @@ pub struct Executor {
     pub network: Option<At<String>>,
 }
 
-/// What runs commands.
+/// Where commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutorKind {
-    /// This machine.
+    /// On the host.
     Local,
-    /// A container.
+    /// In a container.
     Docker,
 }
 
 /// An entry of `tools`
 #[derive(Default)]
-pub struct Tool {
+pub struct WrittenToolRule {
     /// `description`
     pub description: Option<At<String>>,
     /// `args`
-    pub args: Vec<(At<String>, Limit)>,
+    pub args: Vec<(At<String>, WrittenLimit)>,
     /// `require_approval`
     pub require_approval: Option<At<bool>>,
 }
 
 /// An entry of `args`
-pub struct Limit {
+pub struct WrittenLimit {
     /// `pattern`
     pub pattern: Option<At<String>>,
     /// `min`
@@ -81,55 +81,55 @@ pub struct Limit {
 }
 
 /// `approval`
-pub struct Approval {
-    /// Its first field.
-    pub span: Span,
+pub struct WrittenApproval {
+    /// The first field.
+    pub span: SourceSpan,
     /// `global`
-    pub global: Option<At<Level>>,
+    pub global: Option<At<ApprovalLevel>>,
     /// `tools`
     pub tools: Vec<(At<String>, At<bool>)>,
 }
 
-/// From which risk on a tool needs approval.
+/// The lowest risk that requires approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Never.
+pub enum ApprovalLevel {
+    /// No tool requires it.
     None,
-    /// Destructive tools.
+    /// Destructive tools require it.
     Destructive,
-    /// Tools that write, and destructive ones.
+    /// Tools that write and destructive tools require it.
     Write,
-    /// Always.
+    /// All tools require it.
     All,
 }
 
 /// `env`
-pub struct Env {
+pub struct WrittenEnvironment {
     /// `inherit`
-    pub inherit: Option<At<Inherit>>,
+    pub inherit: Option<At<InheritedVariables>>,
     /// `allow`
     pub allow: Option<At<Vec<At<String>>>>,
     /// `deny`
     pub deny: Vec<At<String>>,
 }
 
-/// Which of the server's variables commands get.
+/// The variables of the server that commands inherit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inherit {
-    /// All.
+pub enum InheritedVariables {
+    /// All variables.
     All,
-    /// Those that most programs need.
+    /// Only variables that most programs need.
     Minimal,
 }
 
 /// Reads a policy.
-pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<Policy> {
-    let span = beginning(&node);
+pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenPolicy> {
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "a policy", report)?;
-    let policy = Policy {
+    let policy = WrittenPolicy {
         span,
         executor: fields.optional("executor", executor),
-        default: fields.optional("default", unnamed),
+        default: fields.optional("default", unlisted_tools),
         tools: fields.optional("tools", tools).unwrap_or_default(),
         approval: fields.optional("approval", approval),
         env: fields.optional("env", env),
@@ -139,18 +139,18 @@ pub fn policy(node: Node, report: &mut Vec<Diagnostic>) -> Option<Policy> {
     Some(policy)
 }
 
-/// A mapping's own place is often the white space before it.
-fn beginning(node: &Node) -> Span {
+/// The span of the first field, since the span of a mapping often starts in the white space before it.
+fn first_field_span(node: &Node) -> SourceSpan {
     match &node.value {
-        Value::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
+        YamlValue::Map(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
         _ => node.span,
     }
 }
 
-fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<Executor> {
-    let span = beginning(&node);
+fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenExecutor> {
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "an executor", report)?;
-    let executor = Executor {
+    let executor = WrittenExecutor {
         span,
         kind: fields.optional("type", |node, report| {
             let kinds = [
@@ -173,25 +173,25 @@ fn texts_at(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Vec<At<String
     texts(node, report).map(|value| At { value, span })
 }
 
-fn unnamed(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Unnamed>> {
+fn unlisted_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>> {
     let values = [
-        ("disabled", Unnamed::Disabled),
-        ("enabled", Unnamed::Enabled),
+        ("disabled", UnlistedTools::Disabled),
+        ("enabled", UnlistedTools::Enabled),
     ];
     one_of(node, &values, report)
 }
 
-fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, Tool)>> {
-    named(node, report, |node, report| {
-        // `git_status:` with nothing after it is a tool without limits.
-        if matches!(node.value, Value::Null) {
-            return Some(Tool::default());
+fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, WrittenToolRule)>> {
+    named_entries(node, report, |node, report| {
+        // `git_status:` without a value allows the tool without limits.
+        if matches!(node.value, YamlValue::Null) {
+            return Some(WrittenToolRule::default());
         }
         let mut fields = Fields::open_complete(node, "a tool's policy", report)?;
-        let tool = Tool {
+        let tool = WrittenToolRule {
             description: fields.optional("description", text),
             args: fields
-                .optional("args", |node, report| named(node, report, limit))
+                .optional("args", |node, report| named_entries(node, report, limit))
                 .unwrap_or_default(),
             require_approval: fields.optional("require_approval", boolean),
         };
@@ -200,9 +200,9 @@ fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, To
     })
 }
 
-fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<Limit> {
+fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenLimit> {
     let mut fields = Fields::open_complete(node, "a limit", report)?;
-    let limit = Limit {
+    let limit = WrittenLimit {
         pattern: fields.optional("pattern", text),
         min: fields.optional("min", number),
         max: fields.optional("max", number),
@@ -211,25 +211,25 @@ fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<Limit> {
     Some(limit)
 }
 
-fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<Approval> {
-    let span = beginning(&node);
+fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenApproval> {
+    let span = first_field_span(&node);
     let mut fields = Fields::open_complete(node, "`approval`", report)?;
-    let approval = Approval {
+    let approval = WrittenApproval {
         span,
         global: fields.optional("global", |node, report| {
             let levels = [
-                ("none", Level::None),
-                ("destructive", Level::Destructive),
-                ("write", Level::Write),
-                ("all", Level::All),
+                ("none", ApprovalLevel::None),
+                ("destructive", ApprovalLevel::Destructive),
+                ("write", ApprovalLevel::Write),
+                ("all", ApprovalLevel::All),
             ];
             one_of(node, &levels, report)
         }),
         tools: fields
-            .optional("tools", |node, report| named(node, report, boolean))
+            .optional("tools", |node, report| named_entries(node, report, boolean))
             .unwrap_or_default(),
     };
-    // Without approvals there is nothing that a missing screen would change.
+    // Accepted for compatibility. It has no effect, because policies that require approval are refused.
     fields.optional("headless", |node, report| {
         one_of(node, &[("deny", ()), ("approve", ())], report)
     });
@@ -237,11 +237,14 @@ fn approval(node: Node, report: &mut Vec<Diagnostic>) -> Option<Approval> {
     Some(approval)
 }
 
-fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<Env> {
+fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenEnvironment> {
     let mut fields = Fields::open_complete(node, "`env`", report)?;
-    let env = Env {
+    let env = WrittenEnvironment {
         inherit: fields.optional("inherit", |node, report| {
-            let values = [("all", Inherit::All), ("minimal", Inherit::Minimal)];
+            let values = [
+                ("all", InheritedVariables::All),
+                ("minimal", InheritedVariables::Minimal),
+            ];
             one_of(node, &values, report)
         }),
         allow: fields.optional("allow", texts_at),
@@ -251,8 +254,8 @@ fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<Env> {
     Some(env)
 }
 
-/// A mapping from names to something.
-fn named<T>(
+/// Reads a mapping from names to values that `read` accepts.
+fn named_entries<T>(
     node: Node,
     report: &mut Vec<Diagnostic>,
     read: impl Fn(Node, &mut Vec<Diagnostic>) -> Option<T>,

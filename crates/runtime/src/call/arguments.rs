@@ -235,8 +235,8 @@ impl<'a> Reader<'a> {
 /// A value for an error message: strings without quotes, everything else as JSON, and not too much.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => limit::shown(text),
-        other => limit::shown(&other.to_string()),
+        Value::String(text) => limit::truncate_for_message(text),
+        other => limit::truncate_for_message(&other.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use climax_core::scalar::{Number, boolean};
-use climax_policy::limit::shown;
+use climax_policy::limit::truncate_for_message;
 
 use crate::call::expand::expand_set;
 
@@ -66,7 +66,7 @@ impl<'a> Argv<'a> {
             return;
         };
         if word.is_like_an_option() && !self.dashed.contains(&name) {
-            let text = shown(&word.text());
+            let text = truncate_for_message(&word.text());
             self.errors.push(format!(
                 "Argument '{name}': value '{text}' would be read as an option"
             ));

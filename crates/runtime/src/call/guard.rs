@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
-use climax_policy::check::Local;
-use climax_policy::rules::{self, Env, Surroundings};
+use climax_policy::check::HostPathKind;
+use climax_policy::rules::{self, EnvironmentRule, ExecutionRules};
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 
 use crate::call::arguments::Refusal;
@@ -36,7 +36,7 @@ pub(crate) struct Guard {
     /// In which container commands run, if in one.
     pub(crate) container: Option<Container>,
     /// Commands get a variable if all of these let it pass.
-    env: Vec<Env>,
+    env: Vec<EnvironmentRule>,
     /// A call's own directory is within one of the roots of each policy that has some.
     roots: Vec<Vec<Root>>,
 }
@@ -52,7 +52,7 @@ impl Guard {
     ///
     /// # Errors
     /// Everything because of which the server cannot start.
-    pub(crate) fn new(all: &[Surroundings]) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn new(all: &[ExecutionRules]) -> Result<Self, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut guard = Self::default();
         let containers = all
@@ -63,13 +63,13 @@ impl Guard {
             if let Some((_, other)) = containers.find(|(other, _)| *other != first) {
                 let message = format!("{origin} and {other} name different containers");
                 errors.push(
-                    Diagnostic::general(Code::SecondContainer, message)
+                    Diagnostic::general(Code::ConflictingContainers, message)
                         .help("name the same one in both, or remove one `executor`"),
                 );
             }
             guard.container = Some(Container::new(first, origin, &mut errors));
         }
-        for Surroundings {
+        for ExecutionRules {
             origin, env, roots, ..
         } in all
         {
@@ -108,7 +108,7 @@ impl Guard {
             return Ok(None);
         };
         let outside = |why: &str| {
-            let path = climax_policy::limit::shown(path);
+            let path = climax_policy::limit::truncate_for_message(path);
             let reason = format!("Working directory '{path}' {why}");
             Err(Refusal::Policy(vec![reason]))
         };
@@ -177,12 +177,12 @@ fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Roo
 }
 
 /// What is wrong on this machine with a text of a policy.
-pub(crate) fn trouble(kind: Local, text: &str) -> Option<Diagnostic> {
+pub(crate) fn trouble(kind: HostPathKind, text: &str) -> Option<Diagnostic> {
     let mut errors = Vec::new();
     let origin = "this policy";
     match kind {
-        Local::Volume => drop(expanded(text, origin, &mut errors)),
-        Local::Root => drop(root(text, origin, &mut errors)),
+        HostPathKind::Volume => drop(expanded(text, origin, &mut errors)),
+        HostPathKind::Root => drop(root(text, origin, &mut errors)),
     }
     errors.pop()
 }
@@ -214,7 +214,7 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    fn new(container: &rules::Container, origin: &str, errors: &mut Vec<Diagnostic>) -> Self {
+    fn new(container: &rules::ContainerRule, origin: &str, errors: &mut Vec<Diagnostic>) -> Self {
         let mut options = Vec::new();
         for volume in &container.volumes {
             if let Some(volume) = expanded(volume, origin, errors) {
@@ -313,17 +313,17 @@ fn is_program(name: &str) -> bool {
 }
 
 /// What was baked, as policies say it.
-pub(crate) fn baked(surroundings: &catalog::Surroundings) -> Surroundings {
+pub(crate) fn baked(surroundings: &catalog::Surroundings) -> ExecutionRules {
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
     let container = surroundings.container.as_ref();
-    Surroundings {
-        container: container.map(|container| rules::Container {
+    ExecutionRules {
+        container: container.map(|container| rules::ContainerRule {
             image: container.image.to_owned(),
             volumes: texts(container.volumes),
             network: container.network.map(str::to_owned),
             working_dir: container.working_dir.map(str::to_owned),
         }),
-        env: Env {
+        env: EnvironmentRule {
             is_minimal: surroundings.env.is_minimal,
             allow: texts(surroundings.env.allow),
             deny: texts(surroundings.env.deny),

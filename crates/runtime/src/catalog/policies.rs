@@ -7,8 +7,8 @@ use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_input::source::read_file;
-use climax_policy::check::{Known, Local, Moment};
-use climax_policy::rules::{Policy, Surroundings};
+use climax_policy::check::{HostPathKind, KnownTools, PolicyStage};
+use climax_policy::rules::{ExecutionRules, Policy};
 
 use crate::call::guard;
 use crate::catalog::Catalog;
@@ -19,7 +19,7 @@ pub(crate) struct Allowed {
     /// Of the tools.
     pub(crate) selection: Selection,
     /// Where and with what they run: what was baked, and what each file says.
-    pub(crate) surroundings: Vec<Surroundings>,
+    pub(crate) surroundings: Vec<ExecutionRules>,
     /// What is to be said about the files although they are right.
     pub(crate) warnings: String,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Allowed {
 pub(crate) fn apply(
     catalog: &'static Catalog,
     files: &[PathBuf],
-    trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
+    trouble: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 ) -> Result<Allowed, String> {
     let mut allowed = Allowed {
         selection: Selection::all(catalog),
@@ -42,9 +42,9 @@ pub(crate) fn apply(
         return Ok(allowed);
     }
     let baked = catalog.tables.facts();
-    let known = Known {
+    let known = KnownTools {
         tools: baked.known_tools(),
-        trouble,
+        host_path_problem: trouble,
     };
     let mut sources = Vec::new();
     let mut messages = Vec::new();
@@ -53,8 +53,8 @@ pub(crate) fn apply(
         match read_file("".as_ref(), file) {
             Ok(source) => {
                 let number = sources.len();
-                let moment = Moment::Start;
-                let policy = climax_policy::compile(number, &source, &known, moment, &mut messages);
+                let stage = PolicyStage::Start;
+                let policy = climax_policy::compile(number, &source, &known, stage, &mut messages);
                 policies.extend(policy);
                 sources.push(source);
             }
@@ -66,14 +66,14 @@ pub(crate) fn apply(
         let kept = narrow(&mut facts, &policies);
         if facts.tools.is_empty() {
             messages.push(
-                Diagnostic::general(Code::NoToolLeft, "no tool is allowed by all policies")
+                Diagnostic::general(Code::NoToolAllowed, "no tool is allowed by all policies")
                     .help("let them have one in common"),
             );
         } else {
             // They serve until the process ends.
             let tables = Box::leak(Box::new(build(&facts)));
             allowed.selection = Selection::narrowed(catalog, tables, kept);
-            let surroundings = policies.into_iter().map(|policy| policy.surroundings);
+            let surroundings = policies.into_iter().map(|policy| policy.execution);
             allowed.surroundings.extend(surroundings);
             allowed.warnings = render(&messages, &sources);
             return Ok(allowed);

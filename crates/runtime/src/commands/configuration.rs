@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use climax_input::diagnostic::Diagnostic;
-use climax_policy::check::Local;
+use climax_policy::check::HostPathKind;
 use climax_runner::{Runner, RunnerOptions};
 
 use super::{Failure, is_subcommand};
@@ -68,7 +68,7 @@ pub(super) fn allowed(
     catalog: &'static Catalog,
     names: &[String],
     policies: &[PathBuf],
-    trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
+    trouble: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 ) -> Result<Allowed, Failure> {
     let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
     eprint!("{}", allowed.warnings);

@@ -1,6 +1,8 @@
-//! Writes out what the pattern library would need tables for, with pointers that each start of the server
-//! would have to pay for: without regard to case (`(?i)`), `a` becomes `[aA]`, and `\w`, `\d` and `\s`
-//! become the characters that they stand for.
+//! Expands case-insensitive letters (`a` to `[aA]` under `(?i)`) and the classes `\w`, `\d` and `\s` to
+//! explicit character ranges.
+//!
+//! The regex engine could do this too, but its Unicode tables contain pointers, which the loader relocates at
+//! each start of the server.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -13,26 +15,30 @@ use regex_syntax::ast::{
 // `WORD`, `DIGIT` and `SPACE`.
 include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
-/// Writes out what the flag `i` means, and takes it away, and what classes mean.
-pub(crate) fn write_out(ast: &mut Ast) {
-    fold(ast, &mut false);
+/// Removes the flag `i` by expanding letters, and replaces `\w`, `\d` and `\s` by ranges.
+pub(crate) fn expand_case_and_classes(ast: &mut Ast) {
+    expand(ast, &mut false);
 }
 
-/// `is_on` says whether the flag is set here, and then whether it is set behind.
-fn fold(ast: &mut Ast, is_on: &mut bool) {
+/// `ignores_case` is whether the flag `i` is set before `ast`, and then whether it is set after it.
+fn expand(ast: &mut Ast, ignores_case: &mut bool) {
     match ast {
         Ast::Flags(set) => {
-            take_flag(&mut set.flags, is_on);
+            remove_case_flag(&mut set.flags, ignores_case);
             if set.flags.items.is_empty() {
                 *ast = Ast::empty(set.span);
             }
         }
-        Ast::Literal(literal) if *is_on => {
-            let others = others(literal.c);
-            if !others.is_empty() {
+        Ast::Literal(literal) if *ignores_case => {
+            let variants = case_variants(literal.c);
+            if !variants.is_empty() {
                 let span = literal.span;
                 let mut items = vec![ClassSetItem::Literal(Literal::clone(literal))];
-                items.extend(others.into_iter().map(|other| item(other, span)));
+                items.extend(
+                    variants
+                        .into_iter()
+                        .map(|variant| literal_item(variant, span)),
+                );
                 *ast = Ast::class_bracketed(ClassBracketed {
                     span,
                     negated: false,
@@ -40,28 +46,37 @@ fn fold(ast: &mut Ast, is_on: &mut bool) {
                 });
             }
         }
-        Ast::ClassPerl(class) => *ast = Ast::class_bracketed(written_out(class)),
-        Ast::ClassBracketed(class) => fold_set(&mut class.kind, *is_on),
-        Ast::Repetition(repetition) => fold(&mut repetition.ast, is_on),
+        Ast::ClassPerl(class) => *ast = Ast::class_bracketed(expanded_class(class)),
+        Ast::ClassBracketed(class) => expand_set(&mut class.kind, *ignores_case),
+        Ast::Repetition(repetition) => expand(&mut repetition.ast, ignores_case),
         Ast::Group(group) => {
-            let mut is_on_within = *is_on;
+            let mut ignores_case_inside = *ignores_case;
             if let GroupKind::NonCapturing(flags) = &mut group.kind {
-                take_flag(flags, &mut is_on_within);
+                remove_case_flag(flags, &mut ignores_case_inside);
             }
-            fold(&mut group.ast, &mut is_on_within);
+            expand(&mut group.ast, &mut ignores_case_inside);
         }
-        Ast::Alternation(parts) => parts.asts.iter_mut().for_each(|part| fold(part, is_on)),
-        Ast::Concat(parts) => parts.asts.iter_mut().for_each(|part| fold(part, is_on)),
-        // The rest has no letters of its own.
+        Ast::Alternation(parts) => parts
+            .asts
+            .iter_mut()
+            .for_each(|part| expand(part, ignores_case)),
+        Ast::Concat(parts) => parts
+            .asts
+            .iter_mut()
+            .for_each(|part| expand(part, ignores_case)),
+        // No other node contains letters.
         _ => {}
     }
 }
 
-fn take_flag(flags: &mut Flags, is_on: &mut bool) {
-    *is_on = flags.flag_state(Flag::CaseInsensitive).unwrap_or(*is_on);
-    let is_it = |kind: &FlagsItemKind| *kind == FlagsItemKind::Flag(Flag::CaseInsensitive);
-    flags.items.retain(|item| !is_it(&item.kind));
-    // A sign that nothing follows means nothing.
+/// Removes the flag `i` and updates `ignores_case` accordingly.
+fn remove_case_flag(flags: &mut Flags, ignores_case: &mut bool) {
+    *ignores_case = flags
+        .flag_state(Flag::CaseInsensitive)
+        .unwrap_or(*ignores_case);
+    let is_case_flag = |kind: &FlagsItemKind| *kind == FlagsItemKind::Flag(Flag::CaseInsensitive);
+    flags.items.retain(|item| !is_case_flag(&item.kind));
+    // A negation without a flag after it is not valid.
     if flags
         .items
         .last()
@@ -71,44 +86,47 @@ fn take_flag(flags: &mut Flags, is_on: &mut bool) {
     }
 }
 
-fn fold_set(set: &mut ClassSet, is_on: bool) {
+fn expand_set(set: &mut ClassSet, ignores_case: bool) {
     match set {
-        ClassSet::Item(item) => fold_item(item, is_on),
+        ClassSet::Item(item) => expand_item(item, ignores_case),
         ClassSet::BinaryOp(operation) => {
-            fold_set(&mut operation.lhs, is_on);
-            fold_set(&mut operation.rhs, is_on);
+            expand_set(&mut operation.lhs, ignores_case);
+            expand_set(&mut operation.rhs, ignores_case);
         }
     }
 }
 
-fn fold_item(set: &mut ClassSetItem, is_on: bool) {
+fn expand_item(set: &mut ClassSetItem, ignores_case: bool) {
     let added: BTreeSet<char> = match set {
-        ClassSetItem::Literal(literal) if is_on => others(literal.c),
-        ClassSetItem::Range(range) if is_on => {
-            (range.start.c..=range.end.c).flat_map(others).collect()
-        }
-        ClassSetItem::Bracketed(class) => return fold_set(&mut class.kind, is_on),
+        ClassSetItem::Literal(literal) if ignores_case => case_variants(literal.c),
+        ClassSetItem::Range(range) if ignores_case => (range.start.c..=range.end.c)
+            .flat_map(case_variants)
+            .collect(),
+        ClassSetItem::Bracketed(class) => return expand_set(&mut class.kind, ignores_case),
         ClassSetItem::Union(union) => {
-            return union.items.iter_mut().for_each(|it| fold_item(it, is_on));
+            return union
+                .items
+                .iter_mut()
+                .for_each(|item| expand_item(item, ignores_case));
         }
         ClassSetItem::Perl(class) => {
-            *set = ClassSetItem::Bracketed(Box::new(written_out(class)));
+            *set = ClassSetItem::Bracketed(Box::new(expanded_class(class)));
             return;
         }
-        // Whole classes have both cases.
+        // Named classes contain both cases.
         _ => return,
     };
     if !added.is_empty() {
         let span = *set.span();
         let mut items = vec![mem::replace(set, ClassSetItem::Empty(span))];
-        items.extend(added.into_iter().map(|other| item(other, span)));
+        items.extend(added.into_iter().map(|variant| literal_item(variant, span)));
         *set = ClassSetItem::Union(ClassSetUnion { span, items });
     }
 }
 
-fn written_out(class: &ClassPerl) -> ClassBracketed {
+fn expanded_class(class: &ClassPerl) -> ClassBracketed {
     let span = class.span;
-    let rows = match class.kind {
+    let ranges = match class.kind {
         ClassPerlKind::Word => WORD,
         ClassPerlKind::Digit => DIGIT,
         ClassPerlKind::Space => SPACE,
@@ -117,7 +135,7 @@ fn written_out(class: &ClassPerl) -> ClassBracketed {
         let [start, end] = [first, last].map(|c| literal(c, span));
         ClassSetItem::Range(ClassSetRange { span, start, end })
     };
-    let items = rows.iter().map(range).collect();
+    let items = ranges.iter().map(range).collect();
     ClassBracketed {
         span,
         negated: class.negated,
@@ -125,7 +143,7 @@ fn written_out(class: &ClassPerl) -> ClassBracketed {
     }
 }
 
-fn item(c: char, span: Span) -> ClassSetItem {
+fn literal_item(c: char, span: Span) -> ClassSetItem {
     ClassSetItem::Literal(literal(c, span))
 }
 
@@ -134,9 +152,9 @@ fn literal(c: char, span: Span) -> Literal {
     Literal { span, kind, c }
 }
 
-/// Letters that a usual one does not become by itself, but that become it; and those that Python takes
-/// for it.
-const VARIANTS: [(char, char); 29] = [
+/// Case variants that the upper and lower case mappings of the letter do not lead to, and variants that only
+/// Python recognises.
+const EXTRA_VARIANTS: [(char, char); 29] = [
     ('\u{130}', 'i'),
     ('\u{131}', 'i'),
     ('\u{17f}', 's'),
@@ -168,19 +186,19 @@ const VARIANTS: [(char, char); 29] = [
     ('\u{1c88}', 'ꙋ'),
 ];
 
-/// The same letter in other cases.
-fn others(letter: char) -> BTreeSet<char> {
+/// The other case variants of a letter.
+fn case_variants(letter: char) -> BTreeSet<char> {
     let mut found = BTreeSet::new();
-    let mut next = vec![letter];
-    while let Some(one) = next.pop() {
-        if found.insert(one) {
-            next.extend(alone(one.to_lowercase()));
-            next.extend(alone(one.to_uppercase()));
-            for (variant, letter) in VARIANTS {
-                if one == variant {
-                    next.push(letter);
-                } else if one == letter {
-                    next.push(variant);
+    let mut pending = vec![letter];
+    while let Some(character) = pending.pop() {
+        if found.insert(character) {
+            pending.extend(single(character.to_lowercase()));
+            pending.extend(single(character.to_uppercase()));
+            for (variant, letter) in EXTRA_VARIANTS {
+                if character == variant {
+                    pending.push(letter);
+                } else if character == letter {
+                    pending.push(variant);
                 }
             }
         }
@@ -189,9 +207,9 @@ fn others(letter: char) -> BTreeSet<char> {
     found
 }
 
-/// A letter that becomes several ones is none.
-fn alone(mut letters: impl Iterator<Item = char>) -> Option<char> {
-    letters.next().filter(|_| letters.next().is_none())
+/// The only character of an iterator. Case mappings to several characters are ignored.
+fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    characters.next().filter(|_| characters.next().is_none())
 }
 
 #[cfg(test)]
@@ -199,7 +217,7 @@ mod tests {
     use crate::pattern::{Pattern, is_match};
 
     #[test]
-    fn classes_have_characters_of_all_scripts_and_words_no_marks() {
+    fn classes_cover_all_scripts_and_word_characters_exclude_marks() {
         for (pattern, allowed, refused) in [
             (r"\d+", "09٣६", "²"),
             (r"[^\d]", "Ⅷ", "6"),
@@ -220,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn case_does_not_count_where_the_flag_says_so() {
+    fn the_flag_i_ignores_case_in_its_scope() {
         for (pattern, allowed, refused) in [
             ("(?i)select .*", "SeLeCT x", "selec x"),
             ("(?i:a)b", "Ab", "AB"),
