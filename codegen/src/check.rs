@@ -5,7 +5,7 @@ mod arguments;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::model::{Cli, Kind, Risk, Tool};
+use crate::model::{ArgumentType, Cli, Risk, Tool};
 use crate::written;
 use climax_catalog::facts::{Argument, Facts, PlacementKind};
 use climax_core::scalar::Number;
@@ -182,7 +182,7 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
 pub fn unlimited(facts: &Facts<'_>, names: &Names, report: &mut Vec<Diagnostic>) {
     let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
     let is_unlimited = |argument: &&Argument<'_>| {
-        argument.kind == Kind::String
+        argument.kind == ArgumentType::String
             && argument.choices.is_empty()
             && argument.limits.is_empty()
             && is_word(argument.placement)
@@ -243,7 +243,7 @@ fn timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
     let Some(&At { value, span }) = timeout else {
         return DEFAULT_TIMEOUT_MS;
     };
-    let value = value.float();
+    let value = value.to_f64();
     if value < 0.0 || !value.is_finite() {
         report.push(
             Diagnostic::new(

@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use crate::literal::{names, push_value};
-use crate::model::{Arg, ArgumentPlacement, Cli, GlobalArg, Kind, Tool};
+use crate::model::{Arg, ArgumentPlacement, ArgumentType, Cli, GlobalArg, Tool};
 use crate::names::Scope;
 use crate::parallel;
 
@@ -271,7 +271,7 @@ impl<'m> Field<'m> {
                 identifier(&types.type_name(&format!("{} {}", tool.name, arg.name))),
                 choices
                     .iter()
-                    .map(|choice| identifier(&variants.type_name(&choice.word())))
+                    .map(|choice| identifier(&variants.type_name(&choice.to_string())))
                     .collect(),
             )
         });
@@ -287,17 +287,17 @@ impl<'m> Field<'m> {
     }
 
     fn borrows(&self) -> bool {
-        self.choice.is_none() && self.arg.kind == Kind::String
+        self.choice.is_none() && self.arg.kind == ArgumentType::String
     }
 
     fn declaration(&self) -> TokenStream {
         let name = &self.name;
         let value = match (&self.choice, self.arg.kind) {
             (Some((choice, _)), _) => quote!(#choice),
-            (None, Kind::String) => quote!(&'a str),
-            (None, Kind::Integer) => quote!(i64),
-            (None, Kind::Number) => quote!(Number),
-            (None, Kind::Boolean) => quote!(bool),
+            (None, ArgumentType::String) => quote!(&'a str),
+            (None, ArgumentType::Integer) => quote!(i64),
+            (None, ArgumentType::Number) => quote!(Number),
+            (None, ArgumentType::Boolean) => quote!(bool),
         };
         if self.is_optional() {
             quote!(#name: Option<#value>)
@@ -391,7 +391,7 @@ impl<'m> Field<'m> {
             .choices
             .iter()
             .flatten()
-            .map(Scalar::word)
+            .map(Scalar::to_string)
             .collect();
         let values = words.join("\n");
         let numbers = (0..variants.len()).map(Literal::usize_unsuffixed);
@@ -417,9 +417,9 @@ impl<'m> Field<'m> {
     /// The type of an enum's values.
     fn kind(&self) -> TokenStream {
         match self.arg.kind {
-            Kind::String | Kind::Boolean => quote!(Kind::Text),
-            Kind::Integer => quote!(Kind::Integer),
-            Kind::Number => quote!(Kind::Number),
+            ArgumentType::String | ArgumentType::Boolean => quote!(Kind::Text),
+            ArgumentType::Integer => quote!(Kind::Integer),
+            ArgumentType::Number => quote!(Kind::Number),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Configs as meant: checked, complete, and free of YAML.
 
 pub use climax_core::risk::Risk;
-pub use climax_core::scalar::Kind;
+pub use climax_core::scalar::ArgumentType;
 use climax_core::scalar::Scalar;
 
 /// One config.
@@ -53,7 +53,7 @@ pub struct Arg {
     /// What it is; may be empty.
     pub description: String,
     /// The type of its value.
-    pub kind: Kind,
+    pub kind: ArgumentType,
     /// Whether a call must have it.
     pub required: bool,
     /// What an absent one is taken for.

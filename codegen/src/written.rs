@@ -7,7 +7,7 @@ use climax_input::diagnostic::Diagnostic;
 use climax_input::fields::{At, Fields, boolean, list, map, number, one_of, pairs, text, texts};
 use climax_input::yaml::Node;
 
-use crate::model::{Kind, Risk};
+use crate::model::{ArgumentType, Risk};
 
 /// One config file. A required field that is missing has been reported and is `None`.
 pub struct Config {
@@ -58,7 +58,7 @@ pub struct Arg {
     /// `description`
     pub description: Option<At<String>>,
     /// `type`
-    pub kind: Option<At<Kind>>,
+    pub kind: Option<At<ArgumentType>>,
     /// `required`
     pub required: Option<At<bool>>,
     /// `default`
@@ -186,8 +186,13 @@ fn resolve(node: Node, report: &mut Vec<Diagnostic>) -> Option<Resolve> {
     })
 }
 
-fn kind(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Kind>> {
-    let kinds = [Kind::String, Kind::Integer, Kind::Number, Kind::Boolean];
+fn kind(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<ArgumentType>> {
+    let kinds = [
+        ArgumentType::String,
+        ArgumentType::Integer,
+        ArgumentType::Number,
+        ArgumentType::Boolean,
+    ];
     one_of(node, &kinds.map(|kind| (kind.name(), kind)), report)
 }
 

@@ -4,7 +4,7 @@ use climax_core::scalar;
 use climax_core::scalar::{Number, Scalar};
 
 use super::no_nul;
-use crate::model::{Arg, ArgumentPlacement, GlobalArg, Kind};
+use crate::model::{Arg, ArgumentPlacement, ArgumentType, GlobalArg};
 use crate::written;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
@@ -72,7 +72,7 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
     let kind = written
         .kind
         .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
+        .map_or(ArgumentType::String, |kind| kind.value);
     let choices = written
         .choices
         .as_ref()
@@ -123,7 +123,7 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
 
 fn placement(
     written: &written::Arg,
-    kind: Kind,
+    kind: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> ArgumentPlacement {
     let given = |flag: &Option<At<bool>>| {
@@ -181,14 +181,14 @@ fn placement(
             ArgumentPlacement::Positional
         }
         Some((span, name)) => {
-            if kind != Kind::String {
+            if kind != ArgumentType::String {
                 report.push(
                     Diagnostic::new(
                         Code::PlaceNeedsString,
                         span,
                         format!(
                             "a `{name}` argument is a string, and this one is {}",
-                            kind.one()
+                            kind.with_article()
                         ),
                     )
                     .help("set `type: string`"),
@@ -206,7 +206,7 @@ fn placement(
                 None => default_flag(written.name.as_ref()),
             };
             match kind {
-                Kind::Boolean => ArgumentPlacement::Switch(flag),
+                ArgumentType::Boolean => ArgumentPlacement::Switch(flag),
                 _ if flag.ends_with('=') => ArgumentPlacement::JoinedFlag(flag),
                 _ => ArgumentPlacement::Flag(flag),
             }
@@ -224,7 +224,7 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
     let kind = written
         .kind
         .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
+        .map_or(ArgumentType::String, |kind| kind.value);
     let Some(default) = written.default else {
         report.push(
             Diagnostic::new(
@@ -257,12 +257,12 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         return None;
     }
     // Whatever the type, it may be a variable, and is text until run time.
-    let value = scalar(&default, Kind::String)
+    let value = scalar(&default, ArgumentType::String)
         .map_err(|problem| {
-            report.push(problem.diagnostic(Code::BadDefault, &default, Kind::String));
+            report.push(problem.diagnostic(Code::BadDefault, &default, ArgumentType::String));
         })
         .ok()?
-        .word();
+        .to_string();
     let flag = match written.flag.filter(|flag| !flag.value.is_empty()) {
         Some(flag) => flag.value,
         None => default_flag(Some(name)),
@@ -270,16 +270,16 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
     Some(GlobalArg {
         flag,
         value,
-        is_switch: kind == Kind::Boolean,
+        is_switch: kind == ArgumentType::Boolean,
     })
 }
 
 fn choices(
     choices: &At<Vec<Node>>,
-    kind: Kind,
+    kind: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Scalar<'static>>> {
-    if kind == Kind::Boolean {
+    if kind == ArgumentType::Boolean {
         report.push(
             Diagnostic::new(
                 Code::BooleanEnum,
@@ -305,7 +305,9 @@ fn choices(
     for node in &choices.value {
         let value = match scalar(node, kind) {
             // CLImax in Python takes text only, whatever the type: `enum: ["1", "2"]`.
-            Ok(value) if kind != Kind::String || matches!(node.value, Value::Text(_)) => value,
+            Ok(value) if kind != ArgumentType::String || matches!(node.value, Value::Text(_)) => {
+                value
+            }
             Ok(_) => {
                 report.push(Problem::WrongType.diagnostic(Code::BadEnumValue, node, kind));
                 continue;
@@ -315,7 +317,7 @@ fn choices(
                 continue;
             }
         };
-        if value.word().contains(char::is_control) {
+        if value.to_string().contains(char::is_control) {
             let message = "an enum value has no control characters";
             report.push(
                 Diagnostic::new(Code::BadEnumValue, node.span, message)
@@ -328,7 +330,7 @@ fn choices(
                 Diagnostic::new(
                     Code::DuplicateEnumValue,
                     node.span,
-                    format!("`{}` is listed twice", value.word()),
+                    format!("`{}` is listed twice", value.to_string()),
                 )
                 .related(*first, "first listed here")
                 .help("remove one of the two"),
@@ -343,7 +345,7 @@ fn choices(
 
 fn default(
     node: &Node,
-    kind: Kind,
+    kind: ArgumentType,
     choices: Option<&[Scalar<'static>]>,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Scalar<'static>> {
@@ -356,10 +358,13 @@ fn default(
     };
     let as_written = matches!(
         (&node.value, kind),
-        (Value::Text(_), Kind::String)
-            | (Value::Integer(_), Kind::Integer | Kind::Number)
-            | (Value::Float(_), Kind::Number)
-            | (Value::Boolean(_), Kind::Boolean)
+        (Value::Text(_), ArgumentType::String)
+            | (
+                Value::Integer(_),
+                ArgumentType::Integer | ArgumentType::Number
+            )
+            | (Value::Float(_), ArgumentType::Number)
+            | (Value::Boolean(_), ArgumentType::Boolean)
     );
     if !as_written && node.old_reading.is_none() {
         report.push(
@@ -370,21 +375,21 @@ fn default(
                     "this default is {} and becomes the {} `{}`",
                     node.value.kind(),
                     kind.name(),
-                    value.word()
+                    value.to_string()
                 ),
             )
-            .help(format!("write it as {}", kind.one())),
+            .help(format!("write it as {}", kind.with_article())),
         );
     }
     if let Some(choices) = choices
         && !choices.iter().any(|choice| choice.is_same(&value))
     {
-        let words: Vec<String> = choices.iter().map(Scalar::word).collect();
+        let words: Vec<String> = choices.iter().map(Scalar::to_string).collect();
         report.push(
             Diagnostic::new(
                 Code::DefaultNotInEnum,
                 node.span,
-                format!("the default `{}` is not in the enum", value.word()),
+                format!("the default `{}` is not in the enum", value.to_string()),
             )
             .help(format!("it can be: {}", words.join(", "))),
         );
@@ -399,19 +404,19 @@ enum Problem {
 }
 
 impl Problem {
-    fn diagnostic(self, code: Code, node: &Node, kind: Kind) -> Diagnostic {
+    fn diagnostic(self, code: Code, node: &Node, kind: ArgumentType) -> Diagnostic {
         match self {
             Self::WrongType => Diagnostic::new(
                 code,
                 node.span,
                 match &node.value {
-                    Value::Text(text) => format!("`{text}` is not {}", kind.one()),
-                    other => format!("expected {}, found {}", kind.one(), other.kind()),
+                    Value::Text(text) => format!("`{text}` is not {}", kind.with_article()),
+                    other => format!("expected {}, found {}", kind.with_article(), other.kind()),
                 },
             )
             .help(match kind {
-                Kind::String => "give one text, in quotes".to_owned(),
-                _ => format!("give {}, or change `type`", kind.one()),
+                ArgumentType::String => "give one text, in quotes".to_owned(),
+                _ => format!("give {}, or change `type`", kind.with_article()),
             }),
             Self::Ambiguous(reading) => Diagnostic::new(
                 Code::AmbiguousScalar,
@@ -424,29 +429,47 @@ impl Problem {
 }
 
 /// The value of a node as one of the kind, converted where that is safe.
-fn scalar(node: &Node, kind: Kind) -> Result<Scalar<'static>, Problem> {
+fn scalar(node: &Node, kind: ArgumentType) -> Result<Scalar<'static>, Problem> {
     match (kind, node.old_reading) {
         (_, None) => {}
-        (Kind::Boolean, Some(OldReading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
+        (ArgumentType::Boolean, Some(OldReading::Boolean(value))) => {
+            return Ok(Scalar::Boolean(value));
+        }
         (_, Some(reading)) => return Err(Problem::Ambiguous(reading)),
     }
     let converted = match (kind, &node.value) {
-        (Kind::String, Value::Text(text)) => Some(Scalar::Text(text.clone().into())),
-        (Kind::String, Value::Integer(integer)) => Some(Scalar::Text(integer.to_string().into())),
-        (Kind::String, Value::Float(float)) => {
+        (ArgumentType::String, Value::Text(text)) => Some(Scalar::Text(text.clone().into())),
+        (ArgumentType::String, Value::Integer(integer)) => {
+            Some(Scalar::Text(integer.to_string().into()))
+        }
+        (ArgumentType::String, Value::Float(float)) => {
             Some(Scalar::Text(Number::Float(*float).to_string().into()))
         }
-        (Kind::String, Value::Boolean(boolean)) => Some(Scalar::Text(boolean.to_string().into())),
-        (Kind::Integer, Value::Integer(integer)) => Some(Scalar::Integer(*integer)),
-        (Kind::Integer, Value::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
-        (Kind::Integer, Value::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),
-        (Kind::Integer, Value::Text(text)) => scalar::integer(text).map(Scalar::Integer),
-        (Kind::Number, Value::Integer(integer)) => Some(Scalar::Number(Number::Integer(*integer))),
-        (Kind::Number, Value::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
-        (Kind::Number, Value::Text(text)) => scalar::exact_number(text).map(Scalar::Number),
-        (Kind::Boolean, Value::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
-        (Kind::Boolean, Value::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
-        (Kind::Boolean, Value::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),
+        (ArgumentType::String, Value::Boolean(boolean)) => {
+            Some(Scalar::Text(boolean.to_string().into()))
+        }
+        (ArgumentType::Integer, Value::Integer(integer)) => Some(Scalar::Integer(*integer)),
+        (ArgumentType::Integer, Value::Float(float)) => {
+            scalar::integer_from_float(*float).map(Scalar::Integer)
+        }
+        (ArgumentType::Integer, Value::Boolean(boolean)) => {
+            Some(Scalar::Integer((*boolean).into()))
+        }
+        (ArgumentType::Integer, Value::Text(text)) => {
+            scalar::parse_integer(text).map(Scalar::Integer)
+        }
+        (ArgumentType::Number, Value::Integer(integer)) => {
+            Some(Scalar::Number(Number::Integer(*integer)))
+        }
+        (ArgumentType::Number, Value::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
+        (ArgumentType::Number, Value::Text(text)) => {
+            scalar::parse_exact_number(text).map(Scalar::Number)
+        }
+        (ArgumentType::Boolean, Value::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
+        (ArgumentType::Boolean, Value::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
+        (ArgumentType::Boolean, Value::Text(text)) => {
+            scalar::parse_boolean(text).map(Scalar::Boolean)
+        }
         _ => None,
     };
     converted.ok_or(Problem::WrongType)

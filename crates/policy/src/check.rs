@@ -2,7 +2,7 @@
 //! a tool less guarded than its author thinks is an error.
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Scalar};
+use climax_core::scalar::{ArgumentType, Scalar};
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
 use climax_input::fields::{At, closest};
@@ -67,7 +67,7 @@ pub struct KnownArgument<'k> {
     /// Its name.
     pub name: &'k str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: ArgumentType,
     /// What an absent one is taken for.
     pub default: Option<&'k Scalar<'k>>,
     /// The only values it may have, if there are some.
@@ -211,7 +211,7 @@ fn limit(
     report: &mut Vec<Diagnostic>,
 ) -> Option<Limit> {
     let before = report.len();
-    let is_number = matches!(argument.kind, Kind::Integer | Kind::Number);
+    let is_number = matches!(argument.kind, ArgumentType::Integer | ArgumentType::Number);
     for (bound, key) in [(&written.min, "min"), (&written.max, "max")] {
         let Some(bound) = bound else { continue };
         if !is_number {
@@ -224,7 +224,7 @@ fn limit(
                 Diagnostic::new(Code::BoundOfText, bound.span, message)
                     .help("use `pattern`, or change the argument's type in the config"),
             );
-        } else if !bound.value.float().is_finite() {
+        } else if !bound.value.to_f64().is_finite() {
             report.push(
                 Diagnostic::new(Code::BoundOfText, bound.span, "this is no number")
                     .help("give a finite one, or remove the line"),
@@ -268,7 +268,7 @@ fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut 
     if let Some(default) = argument.default
         && !limit.bounds().allows(default)
     {
-        let text = default.word();
+        let text = default.to_string();
         let message = format!("the default of `{name}`, `{text}`, is not allowed by this limit");
         report.push(
             Diagnostic::new(Code::DefaultNotAllowed, span, message)
@@ -277,11 +277,11 @@ fn values(limit: &Limit, span: Span, argument: &KnownArgument<'_>, report: &mut 
     }
     let booleans = [true, false].map(Scalar::Boolean);
     let values = match argument.kind {
-        Kind::Boolean => &booleans[..],
+        ArgumentType::Boolean => &booleans[..],
         _ => argument.choices,
     };
     if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
-        let words: Vec<String> = values.iter().map(Scalar::word).collect();
+        let words: Vec<String> = values.iter().map(Scalar::to_string).collect();
         let message = format!("no value of `{name}` is allowed by this limit");
         report.push(
             Diagnostic::new(Code::NoValueLeft, span, message)
