@@ -22,9 +22,9 @@ pub fn bake(path: &str) {
     Bake::new(path).run();
 }
 
-/// Bakes the configs at the paths in `CLIMAX_CONFIGS`, which are separated as in `PATH`, or at `default` if it is
-/// not set. Also bakes the policy at the path in `CLIMAX_POLICY`, if it is set. Paths are relative to the crate
-/// that is built.
+/// Bakes the configs at the paths in `CLIMAX_CONFIGS`, which are separated as in `PATH`, or at `default` if
+/// the variable is not set. Also bakes the policy at the path in `CLIMAX_POLICY`, if that is set. Paths are
+/// relative to the crate that is built.
 pub fn bake_from_env(default: &str) {
     let value_of = |variable: &str| {
         print_directive(&format!("rerun-if-env-changed={variable}"));

@@ -1,8 +1,8 @@
 //! Turns CLImax configs into the Rust source of a catalog.
 //!
 //! [`compile`] is the whole flow. Each stage is a module: [`written`] reads YAML into configs as written,
-//! [`check`] turns them into the [`model`], [`facts`] turns the model into the facts of `climax_catalog`, which
-//! applies policies and builds tables, and [`emit`] writes Rust. Build scripts use [`Bake`].
+//! [`check`] turns them into the [`model`], [`facts`] turns the model into facts, from which `climax_catalog`
+//! builds tables after applying the policy, and [`emit`] writes Rust. Build scripts use [`Bake`].
 
 mod bake;
 pub mod check;

@@ -1,5 +1,5 @@
-//! Writes baked values as Rust literals. They are appended as text: as tokens, they would take longer than the
-//! rest of the code generation.
+//! Writes baked values as Rust literals. They are appended as text: as tokens, they would take longer than
+//! the rest of the code generation.
 
 use std::fmt::Write as _;
 use std::hash::Hasher;
@@ -36,8 +36,8 @@ pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_formatted: b
     };
 }
 
-/// The code of the perfect hash map from tool names to tool numbers. The keys are offsets into the text of the
-/// tables, because a `&str` would need a relocation.
+/// The code of the perfect hash map from tool names to tool numbers. The keys are offsets into the text of
+/// the tables, because a `&str` would need a relocation.
 pub(crate) fn tool_name_map(tables: &Tables) -> String {
     let mut map = phf_codegen::Map::new();
     map.phf_path("phf");
@@ -114,7 +114,7 @@ fn byte_string_literal(bytes: &[u8]) -> String {
     text
 }
 
-/// A raw string for text with quotes, since JSON is easier to read that way, unless a character needs an escape.
+/// Text with quotes becomes a raw string, in which JSON is easier to read, unless a character needs an escape.
 /// For example, rustc refuses characters that change the text direction.
 fn string_literal(text: &str) -> Literal {
     let is_plain = |character: char| {
