@@ -432,9 +432,9 @@ it as what it is, so that a reader is not misled.",
     (
         Code::UnlimitedDestructive,
         "\
-The policy allows a tool with `risk: destructive` and does not limit these arguments, so an agent can
-destroy anything that the program can reach. Limit the values with `pattern` in the policy, or with
-`enum` in the config if all values are known.",
+The policy allows a tool with `risk: destructive` and does not limit these arguments, so an agent
+can destroy anything that the program can reach. Limit the values with `pattern` in the policy, or
+with `enum` in the config if all values are known.",
     ),
     (
         Code::NoCategory,
