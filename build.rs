@@ -1,4 +1,4 @@
-//! Bakes the configs that `CLIMAX_CONFIGS` names, by default the folder `configs`.
+//! Bakes the configs at `CLIMAX_CONFIGS`, or those in `configs` if it is not set.
 
 fn main() {
     climax_codegen::bake_from_env("configs");

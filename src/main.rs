@@ -1,4 +1,4 @@
-//! The server of the configs that were baked in.
+//! Runs the server with the baked catalog.
 
 climax_runtime::catalog!();
 

@@ -1,12 +1,12 @@
-//! Turns configs as written into the checked model. Every rule about what makes sense lives here.
+//! Turns configs as written into the model. All rules for valid configs are here.
 
 mod arguments;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::model::{Cli, Kind, Risk, Tool};
-use crate::written;
+use crate::model::{ArgumentType, CliModel, Risk, ToolModel};
+use crate::written::{WrittenConfig, WrittenTool};
 use climax_catalog::facts::{Argument, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
@@ -14,36 +14,36 @@ use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, closest};
 use climax_input::source::Source;
 
-use arguments::{args, argv_order, global_arg};
+use arguments::{argv_order, check_arguments, check_global_argument};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
-/// Clients cut longer descriptions.
-const LONG_DESCRIPTION: usize = 2048;
+/// Clients truncate longer descriptions.
+const MAX_DESCRIPTION_BYTES: usize = 2048;
 /// The limit of the strictest clients.
-const LONGEST_TOOL_NAME: usize = 64;
+const MAX_TOOL_NAME_BYTES: usize = 64;
 
-/// Checks all configs together. Each comes with its source, in the same order.
+/// Checks all configs, because tool names must be unique across them.
 pub fn check(
-    configs: Vec<(&Source, written::Config)>,
+    configs: Vec<(&Source, WrittenConfig)>,
     report: &mut Vec<Diagnostic>,
-) -> (Vec<Cli>, Names) {
-    let mut names = HashMap::new();
+) -> (Vec<CliModel>, ToolNames) {
+    let mut tool_names = HashMap::new();
     let clis = configs
         .into_iter()
-        .map(|(source, config)| cli(source, config, &mut names, report))
+        .map(|(source, config)| check_cli(source, config, &mut tool_names, report))
         .collect();
-    (clis, names)
+    (clis, tool_names)
 }
 
-/// Where each tool's name was first seen, by its lower-case form.
-pub type Names = HashMap<String, (String, SourceSpan)>;
+/// The name and the position of the first definition of each tool, by its name in lower case.
+pub type ToolNames = HashMap<String, (String, SourceSpan)>;
 
-fn cli(
+fn check_cli(
     source: &Source,
-    config: written::Config,
-    names: &mut Names,
+    config: WrittenConfig,
+    tool_names: &mut ToolNames,
     report: &mut Vec<Diagnostic>,
-) -> Cli {
+) -> CliModel {
     if let Some(command) = &config.command
         && command.value.trim().is_empty()
     {
@@ -57,19 +57,19 @@ fn cli(
         );
     }
     if let Some(command) = &config.command {
-        no_shell(command, report);
+        warn_about_shell_syntax(command, report);
     }
     for text in config.command.iter().chain(&config.working_dir) {
-        no_nul(text, report);
+        reject_nul(text, report);
     }
     for (name, value) in &config.env {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
-            let message = "a variable's name is not empty and has no `=`";
+            let message = "a variable name must not be empty or contain `=` or NUL";
             report.push(
                 Diagnostic::new(Code::BadVariable, name.span, message).help("write `NAME: value`"),
             );
         }
-        no_nul(value, report);
+        reject_nul(value, report);
     }
     if let (None, Some(command)) = (&config.category, &config.command) {
         report.push(
@@ -77,62 +77,71 @@ fn cli(
                 .help("add `category: ...`: agents narrow their search by it"),
         );
     }
-    let global_args = config
+    let global_arguments = config
         .global_args
         .into_iter()
-        .filter_map(|arg| global_arg(arg, report))
+        .filter_map(|argument| check_global_argument(argument, report))
         .collect();
     let tools = config
         .tools
         .into_iter()
-        .filter_map(|written| tool(written, names, report))
+        .filter_map(|written| check_tool(written, tool_names, report))
         .collect();
-    let value = |text: Option<At<String>>| text.map(|text| text.value);
-    Cli {
+    let value_of = |field: Option<At<String>>| field.map(|field| field.value);
+    CliModel {
         stem: source.stem.clone(),
-        name: value(config.name).unwrap_or_else(|| "climax".to_owned()),
-        description: value(config.description).unwrap_or_default(),
-        command: value(config.command).unwrap_or_default(),
+        name: value_of(config.name).unwrap_or_else(|| "climax".to_owned()),
+        description: value_of(config.description).unwrap_or_default(),
+        command: value_of(config.command).unwrap_or_default(),
         env: config
             .env
             .into_iter()
             .map(|(name, value)| format!("{}={}", name.value, value.value))
             .collect(),
-        working_dir: value(config.working_dir),
-        category: value(config.category),
+        working_dir: value_of(config.working_dir),
+        category: value_of(config.category),
         tags: config.tags.into_iter().map(|tag| tag.value).collect(),
-        global_args,
+        global_arguments,
         tools,
     }
 }
 
-/// A NUL cannot be part of a command line or of the environment.
-fn no_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
+/// Command lines and environment variables cannot contain NUL.
+fn reject_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
     if text.value.contains('\0') {
         report.push(
-            Diagnostic::new(Code::NulCharacter, text.span, "this has a NUL character")
-                .help("remove it: no program can be given one"),
+            Diagnostic::new(
+                Code::NulCharacter,
+                text.span,
+                "this contains a NUL character",
+            )
+            .help("remove it: command lines and variables cannot contain NUL"),
         );
     }
 }
 
-/// What a shell would understand, and no program does.
-fn no_shell(command: &At<String>, report: &mut Vec<Diagnostic>) {
+/// Warns about quotes, pipes and redirections, which only a shell would interpret.
+fn warn_about_shell_syntax(command: &At<String>, report: &mut Vec<Diagnostic>) {
     const SYNTAX: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
     let is_quoted = |word: &str| word.starts_with(['"', '\'']) || word.ends_with(['"', '\'']);
     let mut words = command.value.split_whitespace();
     if let Some(word) = words.find(|word| SYNTAX.contains(word) || is_quoted(word)) {
-        let message = format!("there is no shell: the program gets `{word}` as it is");
+        let message =
+            format!("commands run without a shell: the program receives `{word}` literally");
         report.push(
             Diagnostic::new(Code::ShellSyntax, command.span, message)
-                .help("leave out quotes; put pipes and redirections into a script"),
+                .help("remove quotes; move pipes and redirections into a script"),
         );
     }
 }
 
-fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>) -> Option<Tool> {
+fn check_tool(
+    written: WrittenTool,
+    tool_names: &mut ToolNames,
+    report: &mut Vec<Diagnostic>,
+) -> Option<ToolModel> {
     if let Some(name) = &written.name {
-        tool_name(name, names, report);
+        check_tool_name(name, tool_names, report);
     }
     if let Some(description) = &written.description {
         if description.value.trim().is_empty() {
@@ -144,106 +153,116 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
                 )
                 .help("agents choose a tool by its description: say what it does"),
             );
-        } else if description.value.len() > LONG_DESCRIPTION {
+        } else if description.value.len() > MAX_DESCRIPTION_BYTES {
             let message = format!(
-                "this description has {} bytes; clients cut it after {LONG_DESCRIPTION}",
+                "this description has {} bytes; clients truncate it after {MAX_DESCRIPTION_BYTES}",
                 description.value.len()
             );
             report.push(
                 Diagnostic::new(Code::LongDescription, description.span, message)
-                    .help("say first what decides about the choice of the tool"),
+                    .help("shorten it, or begin with what agents need to choose the tool"),
             );
         }
     }
     if let Some(command) = &written.command {
-        no_nul(command, report);
-        no_shell(command, report);
+        reject_nul(command, report);
+        warn_about_shell_syntax(command, report);
     }
-    templates(&written, report);
+    check_templates(&written, report);
     let risk = written.risk.as_ref().map(|risk| risk.value);
-    let timeout_ms = timeout(written.timeout.as_ref(), report);
-    let args = args(written.args, report);
+    let timeout_ms = check_timeout(written.timeout.as_ref(), report);
+    let arguments = check_arguments(written.args, report);
     let command = written
         .command
         .map(|command| command.value)
         .unwrap_or_default();
-    Some(Tool {
+    Some(ToolModel {
         name: written.name?.value,
         description: written.description?.value,
         command: command.split_whitespace().collect::<Vec<_>>().join(" "),
-        argv_order: argv_order(&args),
-        args,
+        argv_order: argv_order(&arguments),
+        arguments,
         timeout_ms,
         risk,
     })
 }
 
-/// Warns of destructive tools that take just anything.
-pub fn unlimited(facts: &Facts<'_>, names: &Names, report: &mut Vec<Diagnostic>) {
+/// Warns about destructive tools that a policy allows with arbitrary text. Only a policy can limit such
+/// arguments by a pattern, so there is no warning without one: `enum` cannot list all paths or URLs.
+pub fn warn_about_unlimited_arguments(
+    facts: &Facts<'_>,
+    tool_names: &ToolNames,
+    report: &mut Vec<Diagnostic>,
+) {
+    if !facts.has_policy {
+        return;
+    }
     let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
     let is_unlimited = |argument: &&Argument<'_>| {
-        argument.kind == Kind::String
+        argument.kind == ArgumentType::String
             && argument.choices.is_empty()
             && argument.limits.is_empty()
             && is_word(argument.placement)
     };
     let tools = facts.tools.iter();
     for tool in tools.filter(|tool| tool.risk == Some(Risk::Destructive)) {
-        let args = tool.arguments.iter().filter(is_unlimited);
-        let args: Vec<&str> = args.map(|argument| argument.name).collect();
-        let place = names.get(&tool.name.to_ascii_lowercase());
-        if let (false, Some((_, span))) = (args.is_empty(), place) {
-            let args = args.join("`, `");
-            let message = format!("this destructive tool takes any text as `{args}`");
+        let arguments = tool.arguments.iter().filter(is_unlimited);
+        let names: Vec<&str> = arguments.map(|argument| argument.name).collect();
+        let definition = tool_names.get(&tool.name.to_ascii_lowercase());
+        if let (false, Some((_, span))) = (names.is_empty(), definition) {
+            let names = names.join("`, `");
+            let message =
+                format!("the policy allows any text as `{names}` of this destructive tool");
             report.push(
-                Diagnostic::new(Code::UnlimitedDestructive, *span, message)
-                    .help("limit the values with `enum`, or with a pattern in a policy"),
+                Diagnostic::new(Code::UnlimitedDestructive, *span, message).help(
+                    "limit the values with `pattern` in the policy, or with `enum` in the config",
+                ),
             );
         }
     }
 }
 
-fn tool_name(name: &At<String>, names: &mut Names, report: &mut Vec<Diagnostic>) {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+fn check_tool_name(name: &At<String>, tool_names: &mut ToolNames, report: &mut Vec<Diagnostic>) {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let text = &name.value;
-    if text.is_empty() || text.len() > LONGEST_TOOL_NAME || !text.bytes().all(allowed) {
+    if text.is_empty() || text.len() > MAX_TOOL_NAME_BYTES || !text.bytes().all(is_allowed) {
         report.push(
             Diagnostic::new(
                 Code::BadToolName,
                 name.span,
-                format!("`{text}` cannot be a tool's name"),
+                format!("`{text}` is not a valid tool name"),
             )
             .help(format!(
-                "use 1 to {LONGEST_TOOL_NAME} of the characters A-Z a-z 0-9 _ . -"
+                "use 1 to {MAX_TOOL_NAME_BYTES} of the characters A-Z a-z 0-9 _ . -"
             )),
         );
         return;
     }
-    let first = match names.entry(text.to_ascii_lowercase()) {
+    let (first_name, first_span) = match tool_names.entry(text.to_ascii_lowercase()) {
         Entry::Vacant(entry) => {
             entry.insert((text.clone(), name.span));
             return;
         }
-        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Occupied(entry) => entry.get().clone(),
     };
-    let message = if first.0 == *text {
+    let message = if first_name == *text {
         format!("the tool `{text}` is defined twice")
     } else {
-        format!("the tools `{text}` and `{}` differ in case only", first.0)
+        format!("the tools `{text}` and `{first_name}` differ only in case")
     };
     let mut error = Diagnostic::new(Code::DuplicateTool, name.span, message);
-    // Through an alias, both stand in one place.
-    if first.1 != name.span {
-        error = error.related(first.1, "first defined here");
+    // Two aliases of one YAML anchor have the same span.
+    if first_span != name.span {
+        error = error.related(first_span, "first defined here");
     }
     report.push(error.help("rename one of the two"));
 }
 
-fn timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
+fn check_timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
     let Some(&At { value, span }) = timeout else {
         return DEFAULT_TIMEOUT_MS;
     };
-    let value = value.float();
+    let value = value.to_f64();
     if value < 0.0 || !value.is_finite() {
         report.push(
             Diagnostic::new(
@@ -275,39 +294,39 @@ fn timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
     milliseconds.max(1)
 }
 
-/// Every `{name}` in the templates for approval must stand for something.
-fn templates(tool: &written::Tool, report: &mut Vec<Diagnostic>) {
-    let args: Vec<&str> = tool
+/// Checks that every `{name}` in `confirm_message` and `resolve` is known.
+fn check_templates(tool: &WrittenTool, report: &mut Vec<Diagnostic>) {
+    let arguments: Vec<&str> = tool
         .args
         .iter()
-        .filter_map(|arg| Some(arg.name.as_ref()?.value.as_str()))
+        .filter_map(|argument| Some(argument.name.as_ref()?.value.as_str()))
         .collect();
-    let mut known = args.clone();
+    let mut known = arguments.clone();
     known.extend(tool.resolve.iter().map(|(key, _)| key.value.as_str()));
     if let Some(message) = &tool.confirm_message {
-        placeholders(message, &known, report);
+        check_placeholders(message, &known, report);
     }
     for (_, resolve) in &tool.resolve {
         for template in &resolve.templates {
-            placeholders(template, &args, report);
+            check_placeholders(template, &arguments, report);
         }
     }
 }
 
-fn placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnostic>) {
+fn check_placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnostic>) {
     let text = template.value.replace("{{", "").replace("}}", "");
     for part in text.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else {
             report.push(
                 Diagnostic::new(Code::BadPlaceholder, template.span, "a `{` is not closed")
-                    .help("write `{{` for a brace that is meant as one"),
+                    .help("write `{{` for a literal brace"),
             );
             continue;
         };
         if !known.contains(&name) {
             let help = match closest(name, known) {
                 Some(name) => format!("did you mean `{{{name}}}`?"),
-                None => format!("it can be: {}", known.join(", ")),
+                None => format!("expected one of: {}", known.join(", ")),
             };
             report.push(
                 Diagnostic::new(

@@ -1,22 +1,24 @@
-//! Turns the model into facts, from which the catalog is built.
+//! Turns the model into the facts from which the catalog is built.
 
 use climax_catalog::facts::{Argument, Cli, Facts, PlacementKind, Tool};
 
-use crate::model::{self, Arg, ArgumentPlacement};
+use crate::model::{ArgumentModel, ArgumentPlacement, CliModel, ToolModel};
 
-/// What is known of all tools.
+/// The facts about all CLIs and tools, without a policy.
 #[must_use]
-pub fn facts(clis: &[model::Cli]) -> Facts<'_> {
-    let tools = clis.iter().enumerate();
-    let tools = tools.flat_map(|(number, cli)| cli.tools.iter().map(move |it| tool(number, it)));
+pub fn facts(clis: &[CliModel]) -> Facts<'_> {
+    let tools = clis.iter().enumerate().flat_map(|(cli_number, cli)| {
+        let tools = cli.tools.iter();
+        tools.map(move |tool| tool_facts(cli_number, tool))
+    });
     Facts {
-        clis: clis.iter().map(cli).collect(),
+        clis: clis.iter().map(cli_facts).collect(),
         tools: tools.collect(),
         has_policy: false,
     }
 }
 
-fn cli(cli: &model::Cli) -> Cli<'_> {
+fn cli_facts(cli: &CliModel) -> Cli<'_> {
     Cli {
         stem: &cli.stem,
         name: &cli.name,
@@ -29,27 +31,27 @@ fn cli(cli: &model::Cli) -> Cli<'_> {
     }
 }
 
-fn tool(cli: usize, tool: &model::Tool) -> Tool<'_> {
+fn tool_facts(cli_number: usize, tool: &ToolModel) -> Tool<'_> {
     Tool {
-        cli,
+        cli: cli_number,
         name: &tool.name,
         description: &tool.description,
         command: &tool.command,
-        arguments: tool.args.iter().map(argument).collect(),
+        arguments: tool.arguments.iter().map(argument_facts).collect(),
         timeout_ms: tool.timeout_ms,
         risk: tool.risk,
     }
 }
 
-fn argument(arg: &Arg) -> Argument<'_> {
+fn argument_facts(argument: &ArgumentModel) -> Argument<'_> {
     Argument {
-        name: &arg.name,
-        description: &arg.description,
-        kind: arg.kind,
-        required: arg.required,
-        default: arg.default.clone(),
-        choices: arg.choices.clone().unwrap_or_default(),
-        placement: match arg.placement {
+        name: &argument.name,
+        description: &argument.description,
+        kind: argument.argument_type,
+        required: argument.required,
+        default: argument.default.clone(),
+        choices: argument.choices.clone().unwrap_or_default(),
+        placement: match argument.placement {
             ArgumentPlacement::Positional => PlacementKind::Positional,
             ArgumentPlacement::Flag(_)
             | ArgumentPlacement::JoinedFlag(_)

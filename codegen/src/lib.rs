@@ -1,8 +1,8 @@
-//! Reads CLImax configs and generates the Rust code of a catalog.
+//! Turns CLImax configs into the Rust source of a catalog.
 //!
-//! [`compile`] is the whole flow. Each stage is a file: [`written`] gives YAML the shape of a config,
-//! [`check`] makes the [`model`], [`facts`] takes from it what the catalog says about tools, and [`emit`]
-//! writes Rust. Policies and tables are the work of `climax_catalog`. Build scripts use [`Bake`].
+//! [`compile`] is the whole flow. Each stage is a module: [`written`] reads YAML into configs as written,
+//! [`check`] turns them into the [`model`], [`facts`] turns the model into facts, from which `climax_catalog`
+//! builds tables after applying the policy, and [`emit`] writes Rust. Build scripts use [`Bake`].
 
 mod bake;
 pub mod check;
@@ -26,46 +26,46 @@ use sha2::{Digest, Sha256};
 
 pub use bake::{Bake, bake, bake_from_env};
 use check::check;
-use emit::{Catalog, rust_source};
+use emit::{EmitterInput, rust_source};
 use facts::facts;
 
-/// What came of a set of configs.
+/// The result of compiling a set of configs.
 pub struct Compiled {
-    /// The generated code, if there was no error.
+    /// The generated code, unless there was an error.
     pub source: Option<String>,
-    /// The name of each CLI that is baked, and how many tools it has.
+    /// The name and the number of tools of each CLI in the catalog.
     pub clis: Vec<(String, usize)>,
-    /// Everything that is to be said about the configs.
+    /// All errors and warnings, in the order of the files.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Takes configs and a policy from text to Rust source, and collects every error on the way.
+/// Compiles configs and a policy to Rust source. Collects the errors of all files.
 #[must_use]
 pub fn compile(sources: &Sources) -> Compiled {
     let mut diagnostics = Vec::new();
-    let configs = read(&sources.all[..sources.configs], &mut diagnostics);
-    let (clis, names) = check(configs, &mut diagnostics);
+    let configs = read_configs(&sources.all[..sources.configs], &mut diagnostics);
+    let (clis, tool_names) = check(configs, &mut diagnostics);
     let mut facts = facts(&clis);
     let policy = sources.policy();
-    // With tools missing, there would be errors that are none.
+    // An error may have left out a tool, which the policy would then seem not to know.
     let policy = policy.filter(|_| !has_error(&diagnostics));
     let policy =
-        policy.and_then(|it| compile_policy(sources.configs, it, &facts, &mut diagnostics));
-    let kept = narrow(&mut facts, policy.as_slice());
-    check::unlimited(&facts, &names, &mut diagnostics);
-    sort(&mut diagnostics);
+        policy.and_then(|source| compile_policy(sources.configs, source, &facts, &mut diagnostics));
+    let original_numbers = narrow(&mut facts, policy.as_slice());
+    check::warn_about_unlimited_arguments(&facts, &tool_names, &mut diagnostics);
+    sort_and_deduplicate(&mut diagnostics);
     let source = (!has_error(&diagnostics)).then(|| {
-        let (discovery, tables) = parallel::both(|| derive(&facts), || build(&facts));
-        rust_source(&Catalog {
+        let (discovery, tables) = parallel::join(|| derive(&facts), || build(&facts));
+        rust_source(&EmitterInput {
             files: sources
                 .all
                 .iter()
                 .map(|source| &*source.file_name)
                 .collect(),
-            hash: hash(&sources.all),
+            hash: content_hash(&sources.all),
             clis: &clis,
-            kept: &kept,
-            surroundings: policy.as_ref().map(|policy| &policy.execution),
+            original_numbers: &original_numbers,
+            execution_rules: policy.as_ref().map(|policy| &policy.execution),
             tables: &tables,
             discovery: &discovery,
         })
@@ -80,15 +80,15 @@ pub fn compile(sources: &Sources) -> Compiled {
     }
 }
 
-/// Reads configs from YAML into their written form. What cannot be read is reported and left out.
-pub fn read<'s>(
+/// Reads configs from YAML. Reports and skips those that cannot be read.
+pub fn read_configs<'s>(
     configs: &'s [Source],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(&'s Source, written::Config)> {
-    let read = parallel::map(configs, |number, source| {
+) -> Vec<(&'s Source, written::WrittenConfig)> {
+    let results = parallel::map(configs, |index, source| {
         let mut report = Vec::new();
-        let config = match yaml::parse(number, source) {
-            Ok(node) => written::config(node, &mut report),
+        let config = match yaml::parse(index, source) {
+            Ok(node) => written::read_config(node, &mut report),
             Err(error) => {
                 report.push(error);
                 None
@@ -97,45 +97,51 @@ pub fn read<'s>(
         (config, report)
     });
     let mut written = Vec::new();
-    for (source, (config, mut report)) in configs.iter().zip(read) {
+    for (source, (config, mut report)) in configs.iter().zip(results) {
         diagnostics.append(&mut report);
         written.extend(config.map(|config| (source, config)));
     }
     written
 }
 
-/// The policy in a source, which has the given number, with automata for its patterns.
+/// Compiles the policy in the source with the given index, and its patterns to automata.
 fn compile_policy(
-    number: usize,
+    source_index: usize,
     source: &Source,
     facts: &Facts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Policy> {
     let known = KnownTools {
         tools: facts.known_tools(),
-        // The server may run on another machine.
+        // The server may run on another machine, so paths cannot be checked here.
         host_path_problem: &|_, _| None,
     };
-    let mut policy =
-        climax_policy::compile(number, source, &known, PolicyStage::Build, diagnostics)?;
+    let mut policy = climax_policy::compile(
+        source_index,
+        source,
+        &known,
+        PolicyStage::Build,
+        diagnostics,
+    )?;
     policy.bake_patterns();
     Some(policy)
 }
 
 fn has_error(diagnostics: &[Diagnostic]) -> bool {
-    let mut severities = diagnostics.iter().map(|message| message.code.severity());
+    let mut severities = diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.severity());
     severities.any(|severity| severity == Severity::Error)
 }
 
-/// Puts messages into the order of the files, each once.
-fn sort(diagnostics: &mut Vec<Diagnostic>) {
+fn sort_and_deduplicate(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
-    // What an alias stands for is seen wherever it is used.
+    // A YAML anchor is checked once for each of its aliases.
     diagnostics.dedup_by(|one, other| one.span == other.span && one.message == other.message);
 }
 
-/// The first 64 bits of a digest over all names and contents.
-fn hash(sources: &[Source]) -> String {
+/// The first 64 bits of a digest of all file names and contents.
+fn content_hash(sources: &[Source]) -> String {
     let mut digest = Sha256::new();
     for source in sources {
         for part in [&source.file_name, &source.text] {

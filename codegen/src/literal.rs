@@ -1,5 +1,5 @@
-//! Turns what a catalog holds into Rust literals. They are written as text, because as tokens they would take
-//! longer than all the rest.
+//! Writes baked values as Rust literals. They are appended as text: as tokens, they would take longer than
+//! the rest of the code generation.
 
 use std::fmt::Write as _;
 use std::hash::Hasher;
@@ -10,15 +10,15 @@ use climax_catalog::rows::Piece;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
-/// Writes a value. `is_read` says whether someone may read it.
-pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_read: bool) {
+/// Appends a value. If the source gets formatted, texts with several lines are split for readability.
+pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_formatted: bool) {
     let _ = match value {
-        Value::Text(text) if is_read && text.contains('\n') => {
-            write!(source, "Cow::Borrowed({})", lines(text))
+        Value::Text(text) if is_formatted && text.contains('\n') => {
+            write!(source, "Cow::Borrowed({})", concatenated_lines(text))
         }
-        Value::Text(text) => write!(source, "Cow::Borrowed({})", literal(text)),
-        Value::Bytes(bytes) => write!(source, "Cow::Borrowed({})", self::bytes(bytes)),
-        Value::Table(bytes) => write!(source, "Table::baked({})", self::bytes(bytes)),
+        Value::Text(text) => write!(source, "Cow::Borrowed({})", string_literal(text)),
+        Value::Bytes(bytes) => write!(source, "Cow::Borrowed({})", byte_string_literal(bytes)),
+        Value::Table(bytes) => write!(source, "Table::baked({})", byte_string_literal(bytes)),
         Value::Number(number) => write!(source, "{number}"),
         Value::Flag(flag) => write!(source, "{flag}"),
         Value::Struct(name, fields) => {
@@ -27,7 +27,7 @@ pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_read: bool) 
             for (field, value) in fields {
                 *source += field;
                 source.push(':');
-                push_value(source, value, is_read);
+                push_value(source, value, is_formatted);
                 source.push(',');
             }
             source.push('}');
@@ -36,12 +36,13 @@ pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_read: bool) 
     };
 }
 
-/// The perfect hash map from a tool's name to its number. Its keys are pieces of the text.
-pub(crate) fn names(tables: &Tables) -> String {
+/// The code of the perfect hash map from tool names to tool numbers. The keys are offsets into the text of
+/// the tables, because a `&str` would need a relocation.
+pub(crate) fn tool_name_map(tables: &Tables) -> String {
     let mut map = phf_codegen::Map::new();
     map.phf_path("phf");
     for (number, tool) in tables.tools.rows().iter().enumerate() {
-        let key = Key {
+        let key = PhfKey {
             name: tool.name.of(&tables.text),
             piece: tool.name,
         };
@@ -50,52 +51,51 @@ pub(crate) fn names(tables: &Tables) -> String {
     map.build().to_string()
 }
 
-struct Key<'t> {
+struct PhfKey<'t> {
     name: &'t str,
     piece: Piece,
 }
 
-impl PartialEq for Key<'_> {
+impl PartialEq for PhfKey<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Key<'_> {}
+impl Eq for PhfKey<'_> {}
 
-impl std::hash::Hash for Key<'_> {
+impl std::hash::Hash for PhfKey<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
-impl PhfHash for Key<'_> {
+impl PhfHash for PhfKey<'_> {
     fn phf_hash<H: Hasher>(&self, state: &mut H) {
         self.name.phf_hash(state);
     }
 }
 
-impl FmtConst for Key<'_> {
+impl FmtConst for PhfKey<'_> {
     fn fmt_const(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Piece(at, len) = self.piece;
-        write!(formatter, "Key({at}, {len})")
+        let Piece(offset, length) = self.piece;
+        write!(formatter, "NameKey({offset}, {length})")
     }
 }
 
-/// A text as one literal a line, so that a reader finds the lines.
-fn lines(text: &str) -> String {
+/// `concat!` with a literal for each line.
+fn concatenated_lines(text: &str) -> String {
     let parts = text.split_inclusive('\n').flat_map(|line| {
         let (line, end) = line
             .strip_suffix('\n')
             .map_or((line, None), |line| (line, Some("\n")));
-        [Some(line), end].into_iter().flatten().map(literal)
+        [Some(line), end].into_iter().flatten().map(string_literal)
     });
     let parts: Vec<String> = parts.map(|part| part.to_string()).collect();
     format!("concat!({})", parts.join(","))
 }
 
-/// Bytes as a literal.
-fn bytes(bytes: &[u8]) -> String {
+fn byte_string_literal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 4 + 3);
     text += "b\"";
@@ -114,10 +114,12 @@ fn bytes(bytes: &[u8]) -> String {
     text
 }
 
-/// JSON reads better in a raw string, if nothing in it has to be escaped (rustc refuses characters
-/// that change the direction of writing).
-fn literal(text: &str) -> Literal {
-    let is_plain = |it: char| matches!(it, '"' | '\'' | '\\') || it.escape_debug().count() == 1;
+/// Text with quotes becomes a raw string, in which JSON is easier to read, unless a character needs an escape.
+/// For example, rustc refuses characters that change the text direction.
+fn string_literal(text: &str) -> Literal {
+    let is_plain = |character: char| {
+        matches!(character, '"' | '\'' | '\\') || character.escape_debug().count() == 1
+    };
     if text.contains('"') && !text.contains("\"#") && text.chars().all(is_plain) {
         format!("r#\"{text}\"#")
             .parse()

@@ -1,64 +1,64 @@
-//! Checks configs, or prints the code that is generated for them, without building anything.
+//! The command-line program: checks configs, prints generated code, and explains diagnostic codes.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use climax_codegen::{Compiled, compile};
-use climax_core::output;
+use climax_core::output::{self, pluralize};
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::diagnostic::{Diagnostic, Severity, line_and_column};
 use climax_input::draw::render;
 use climax_input::source::{Source, read};
 use serde_json::{Value, json};
 
-/// Checks CLImax configs, or prints the Rust code that they become.
+/// Checks CLImax configs and prints the Rust code generated from them.
 #[derive(Parser)]
 #[command(name = "climax-codegen", version)]
-struct Arguments {
+struct CodegenArguments {
     #[command(subcommand)]
-    command: Command,
+    command: CodegenCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// Say what is wrong with configs; exit with 1 if anything is
+enum CodegenCommand {
+    /// Report errors and warnings in configs; exit with status 1 on errors
     Check {
         #[command(flatten)]
-        files: Files,
-        /// Print the messages as JSON
+        files: InputFiles,
+        /// Print the diagnostics as JSON
         #[arg(long)]
         json: bool,
     },
     /// Print the generated Rust code
     Emit {
         #[command(flatten)]
-        files: Files,
+        files: InputFiles,
     },
-    /// Tell more about a message
+    /// Explain a diagnostic code
     Explain {
-        /// The message's code, such as CLX021; all if there is none
+        /// The code, such as CLX021; lists all codes if omitted
         code: Option<String>,
     },
 }
 
 #[derive(clap::Args)]
-struct Files {
-    /// Configs, or folders of them
+struct InputFiles {
+    /// Config files or folders
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// A policy that is to be baked with them
+    /// Policy to bake with the configs
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    let succeeded = match Arguments::parse().command {
-        Command::Check { files, json: false } => check(&files),
-        Command::Check { files, json: true } => check_json(&files),
-        Command::Emit { files } => emit(&files),
-        Command::Explain { code: Some(code) } => explain(&code),
-        Command::Explain { code: None } => explain_all(),
+    let succeeded = match CodegenArguments::parse().command {
+        CodegenCommand::Check { files, json: false } => check(&files),
+        CodegenCommand::Check { files, json: true } => check_json(&files),
+        CodegenCommand::Emit { files } => emit(&files),
+        CodegenCommand::Explain { code: Some(code) } => explain(&code),
+        CodegenCommand::Explain { code: None } => explain_all(),
     };
     if succeeded {
         ExitCode::SUCCESS
@@ -67,37 +67,37 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether it was written.
+/// Returns whether the text could be written.
 fn print(text: &str) -> bool {
     output::print(text)
         .inspect_err(|message| eprintln!("error: {message}"))
         .is_ok()
 }
 
-fn check(files: &Files) -> bool {
-    let (sources, compiled) = compiled(files);
+fn check(files: &InputFiles) -> bool {
+    let (sources, compiled) = compile_files(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
-    let line = |(name, tools): &(String, usize)| format!("{name}: {tools} tools\n");
+    let line = |(name, tools): &(String, usize)| format!("{name}: {}\n", pluralize(*tools, "tool"));
     compiled.source.is_some() && print(&compiled.clis.iter().map(line).collect::<String>())
 }
 
-fn check_json(files: &Files) -> bool {
-    let (sources, compiled) = compiled(files);
-    let messages: Vec<Value> = compiled
+fn check_json(files: &InputFiles) -> bool {
+    let (sources, compiled) = compile_files(files);
+    let diagnostics: Vec<Value> = compiled
         .diagnostics
         .iter()
-        .map(|diagnostic| message(diagnostic, &sources))
+        .map(|diagnostic| diagnostic_json(diagnostic, &sources))
         .collect();
-    print(&format!("{:#}\n", Value::from(messages))) && compiled.source.is_some()
+    print(&format!("{:#}\n", Value::from(diagnostics))) && compiled.source.is_some()
 }
 
-fn emit(files: &Files) -> bool {
-    let (sources, compiled) = compiled(files);
+fn emit(files: &InputFiles) -> bool {
+    let (sources, compiled) = compile_files(files);
     eprint!("{}", render(&compiled.diagnostics, &sources));
     compiled.source.is_some_and(|source| print(&source))
 }
 
-fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
+fn compile_files(files: &InputFiles) -> (Vec<Source>, Compiled) {
     match read("".as_ref(), &files.paths, files.policy.as_deref()) {
         Ok(sources) => {
             let compiled = compile(&sources);
@@ -114,16 +114,16 @@ fn compiled(files: &Files) -> (Vec<Source>, Compiled) {
     }
 }
 
-/// A message for machines. What is not known is null.
-fn message(diagnostic: &Diagnostic, sources: &[Source]) -> Value {
-    let place = diagnostic.span.map(|span| {
+/// A diagnostic as JSON. Unknown values are null.
+fn diagnostic_json(diagnostic: &Diagnostic, sources: &[Source]) -> Value {
+    let location = diagnostic.span.map(|span| {
         let source = &sources[span.source];
         (&source.path, line_and_column(&source.text, span.start))
     });
     json!({
-        "file": place.map(|(path, _)| path),
-        "line": place.map(|(_, (line, _))| line),
-        "column": place.map(|(_, (_, column))| column),
+        "file": location.map(|(path, _)| path),
+        "line": location.map(|(_, (line, _))| line),
+        "column": location.map(|(_, (_, column))| column),
         "severity": match diagnostic.code.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -136,7 +136,7 @@ fn message(diagnostic: &Diagnostic, sources: &[Source]) -> Value {
 
 fn explain(id: &str) -> bool {
     let Some(code) = Code::from_id(id) else {
-        eprintln!("error: there is no code `{id}`; `climax-codegen explain` lists all");
+        eprintln!("error: unknown code `{id}`; run `climax-codegen explain` to list all codes");
         return false;
     };
     print(&format!("{}\n\n{}\n", code.id(), code.explanation()))
@@ -146,11 +146,19 @@ fn explain_all() -> bool {
     let mut lines = String::new();
     for (code, explanation) in EXPLANATIONS {
         let text = explanation.replace('\n', " ");
-        let ends = [". ", ": "].iter().flat_map(|end| text.match_indices(end));
-        let is_outside = |at: &usize| text[..*at].matches('`').count() % 2 == 0;
-        let end = ends.map(|(at, _)| at).filter(is_outside).min();
-        let sentence = &text[..end.unwrap_or(text.len())];
-        lines += &[code.id().as_str(), "  ", sentence, "\n"].concat();
+        lines += &[code.id().as_str(), "  ", first_clause(&text), "\n"].concat();
     }
     print(&lines)
+}
+
+/// The text up to the first `. ` or `: ` outside of backticks.
+fn first_clause(text: &str) -> &str {
+    let ends = [". ", ": "].iter().flat_map(|end| text.match_indices(end));
+    let is_outside_backticks =
+        |offset: &usize| text[..*offset].matches('`').count().is_multiple_of(2);
+    let end = ends
+        .map(|(offset, _)| offset)
+        .filter(is_outside_backticks)
+        .min();
+    &text[..end.unwrap_or(text.len())]
 }

@@ -1,92 +1,92 @@
-//! Configs as meant: checked, complete, and free of YAML.
+//! The model: configs after checking, with all defaults filled in and no YAML left.
 
 pub use climax_core::risk::Risk;
-pub use climax_core::scalar::Kind;
+pub use climax_core::scalar::ArgumentType;
 use climax_core::scalar::Scalar;
 
 /// One config.
-pub struct Cli {
-    /// The file's name without its ending.
+pub struct CliModel {
+    /// The file name without its extension.
     pub stem: String,
-    /// The config's name.
+    /// `name`, or `climax` if the config has none.
     pub name: String,
-    /// What it is for.
+    /// What the CLI is for; may be empty.
     pub description: String,
-    /// The base command as written: `~` and variables are expanded at run time.
+    /// The base command. `~` and variables are expanded at run time.
     pub command: String,
-    /// Variables for the child, each as `NAME=value`.
+    /// Environment variables for commands, each as `NAME=value`.
     pub env: Vec<String>,
-    /// Where commands run, unless a call says otherwise.
+    /// The working directory, unless a call sets another.
     pub working_dir: Option<String>,
-    /// For the category filter.
+    /// The category for the search filter.
     pub category: Option<String>,
-    /// More words to be found by.
+    /// Additional search words.
     pub tags: Vec<String>,
-    /// Appended to every command.
-    pub global_args: Vec<GlobalArg>,
-    /// Its tools.
-    pub tools: Vec<Tool>,
+    /// Arguments that are appended to every command.
+    pub global_arguments: Vec<GlobalArgument>,
+    /// The tools in definition order.
+    pub tools: Vec<ToolModel>,
 }
 
 /// One tool.
-pub struct Tool {
-    /// Unique over all configs.
+pub struct ToolModel {
+    /// The name, which is unique across all configs.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
-    /// The words after the base command, joined by single spaces.
+    /// The words that follow the base command, joined by single spaces.
     pub command: String,
-    /// Its arguments in definition order.
-    pub args: Vec<Arg>,
-    /// The numbers of the arguments in the order in which they go into the command line.
+    /// The arguments in definition order.
+    pub arguments: Vec<ArgumentModel>,
+    /// Indices into `arguments`, in command-line order.
     pub argv_order: Vec<usize>,
-    /// How long a call may take.
+    /// The time limit of a call, in milliseconds.
     pub timeout_ms: u64,
-    /// What a call may do, where the config says so.
+    /// The declared risk.
     pub risk: Option<Risk>,
 }
 
 /// One argument.
-pub struct Arg {
-    /// The property in the input schema.
+pub struct ArgumentModel {
+    /// The name of the property in the input schema.
     pub name: String,
-    /// What it is; may be empty.
+    /// What the argument is for; may be empty.
     pub description: String,
-    /// The type of its value.
-    pub kind: Kind,
-    /// Whether a call must have it.
+    /// The type of the value.
+    pub argument_type: ArgumentType,
+    /// Whether every call must contain the argument.
     pub required: bool,
-    /// What an absent one is taken for.
+    /// The value for calls that do not contain the argument.
     pub default: Option<Scalar<'static>>,
-    /// The only values it may have.
+    /// The values of `enum`.
     pub choices: Option<Vec<Scalar<'static>>>,
-    /// Where its value goes.
+    /// Where the value goes.
     pub placement: ArgumentPlacement,
 }
 
-/// Where an argument's value goes.
+/// Where the value of an argument goes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ArgumentPlacement {
-    /// A word of its own.
+    /// A word without a flag.
     Positional,
-    /// A flag, and the value as the next word.
+    /// A flag, with the value as the next word.
     Flag(String),
-    /// A flag such as `key=`, and the value in the same word.
+    /// A flag such as `key=`, with the value in the same word.
     JoinedFlag(String),
-    /// A flag that stands for `true`.
+    /// A flag without a value, present if the argument is true.
     Switch(String),
-    /// The directory in which the command runs.
+    /// The working directory of the command.
     Directory,
-    /// The command's standard input.
+    /// The standard input of the command.
     Stdin,
 }
 
-/// An argument that every command of a CLI gets.
-pub struct GlobalArg {
-    /// Its flag.
+/// An argument that is appended to every command of a CLI.
+pub struct GlobalArgument {
+    /// The flag.
     pub flag: String,
-    /// Its value as written: variables are expanded at run time.
+    /// The value. Variables are expanded at run time.
     pub value: String,
-    /// Whether the flag goes alone, if the value is true.
+    /// Whether the flag is a switch: present without a value if the value is true.
     pub is_switch: bool,
 }

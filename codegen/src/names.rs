@@ -1,14 +1,14 @@
-//! Turns text of users into Rust identifiers: valid, no keywords, no two alike.
+//! Turns user text into Rust identifiers that are valid, unique in their scope, and not keywords.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// Identifiers that are taken in one place of the generated code.
+/// The identifiers that are in use in one scope of the generated code.
 #[derive(Default)]
-pub(crate) struct Scope(HashSet<String>);
+pub(crate) struct IdentifierScope(HashSet<String>);
 
-impl Scope {
-    /// A type or variant: `git-log` becomes `GitLog`.
+impl IdentifierScope {
+    /// A new name for a type or variant: `git-log` becomes `GitLog`.
     pub(crate) fn type_name(&mut self, text: &str) -> String {
         let camel: String = ascii_words(text)
             .map(|word| word[..1].to_ascii_uppercase() + &word[1..])
@@ -16,7 +16,7 @@ impl Scope {
         self.unique(camel, "Unnamed")
     }
 
-    /// A field or module: `max-count` becomes `max_count`.
+    /// A new name for a field or module: `max-count` becomes `max_count`.
     pub(crate) fn value_name(&mut self, text: &str) -> String {
         let snake = ascii_words(text)
             .map(|word| word.to_ascii_lowercase())
@@ -47,8 +47,7 @@ impl Scope {
     }
 }
 
-/// The runs of ASCII letters and digits. Other letters become their code, so that nothing depends
-/// on how an editor composes them.
+/// Splits text into runs of ASCII letters and digits. Other letters become their code points in hexadecimal.
 fn ascii_words(text: &str) -> impl Iterator<Item = String> {
     let mut ascii = String::new();
     for character in text.chars() {
@@ -92,23 +91,23 @@ mod tests {
             ("--", "Unnamed", "unnamed"),
             ("", "Unnamed", "unnamed"),
         ] {
-            assert_eq!(Scope::default().type_name(text), type_name);
-            assert_eq!(Scope::default().value_name(text), value_name);
+            assert_eq!(IdentifierScope::default().type_name(text), type_name);
+            assert_eq!(IdentifierScope::default().value_name(text), value_name);
         }
     }
 
     #[test]
-    fn names_that_sanitise_alike_stay_apart() {
-        let mut scope = Scope::default();
+    fn clashing_names_get_a_number() {
+        let mut scope = IdentifierScope::default();
         assert_eq!(scope.type_name("git-log"), "GitLog");
         assert_eq!(scope.type_name("git_log"), "GitLog_2");
         assert_eq!(scope.type_name("git.log"), "GitLog_3");
     }
 
     #[test]
-    fn every_name_is_one_that_rust_takes() {
+    fn keywords_become_valid_identifiers() {
         for text in KEYWORDS {
-            let mut scope = Scope::default();
+            let mut scope = IdentifierScope::default();
             for name in [scope.type_name(text), scope.value_name(text)] {
                 syn::parse_str::<syn::Ident>(&name).expect("an identifier");
             }

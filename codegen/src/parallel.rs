@@ -1,27 +1,27 @@
-//! Works on many things at once, as many as there are processors.
+//! Distributes work over one thread per processor.
 
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Fewer are not worth a thread.
-const SHARE: usize = 8;
+/// For fewer items, starting a thread costs more than it saves.
+const MIN_ITEMS_PER_THREAD: usize = 8;
 
-/// What becomes of each item, in their order. The function also gets the item's number.
+/// Applies a function to the index and value of each item. The results are in the order of the items.
 pub(crate) fn map<I: Sync, O: Send>(items: &[I], work: impl Fn(usize, &I) -> O + Sync) -> Vec<O> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    let share = items.len().div_ceil(processors).max(SHARE);
+    let chunk_size = items.len().div_ceil(processors).max(MIN_ITEMS_PER_THREAD);
     let work = &work;
-    let part = |first: usize, items: &[I]| -> Vec<O> {
-        let numbered = (first..).zip(items);
-        numbered.map(|(number, item)| work(number, item)).collect()
+    let map_chunk = |first: usize, chunk: &[I]| -> Vec<O> {
+        let indexed = (first..).zip(chunk);
+        indexed.map(|(index, item)| work(index, item)).collect()
     };
-    if items.len() <= share {
-        return part(0, items);
+    if items.len() <= chunk_size {
+        return map_chunk(0, items);
     }
     thread::scope(|scope| {
-        let parts = (0..).step_by(share).zip(items.chunks(share));
-        let threads: Vec<_> = parts
-            .map(|(first, items)| scope.spawn(move || part(first, items)))
+        let chunks = (0..).step_by(chunk_size).zip(items.chunks(chunk_size));
+        let threads: Vec<_> = chunks
+            .map(|(first, chunk)| scope.spawn(move || map_chunk(first, chunk)))
             .collect();
         let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
         results
@@ -30,8 +30,8 @@ pub(crate) fn map<I: Sync, O: Send>(items: &[I], work: impl Fn(usize, &I) -> O +
     })
 }
 
-/// Does two things at once, and returns what came of each.
-pub(crate) fn both<O: Send, P>(
+/// Runs two functions at the same time and returns both results.
+pub(crate) fn join<O: Send, P>(
     first: impl FnOnce() -> O + Send,
     second: impl FnOnce() -> P,
 ) -> (O, P) {
@@ -48,13 +48,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_order_with_their_numbers() {
+    fn results_are_in_the_order_of_the_items() {
         for length in [0, 1, 7, 8, 9, 1000] {
-            let items: Vec<usize> = (0..length).map(|number| number * 10).collect();
-            let results = map(&items, |number, item| (number, item + 1));
-            let expected: Vec<_> = (0..length)
-                .map(|number| (number, number * 10 + 1))
-                .collect();
+            let items: Vec<usize> = (0..length).map(|index| index * 10).collect();
+            let results = map(&items, |index, item| (index, item + 1));
+            let expected: Vec<_> = (0..length).map(|index| (index, index * 10 + 1)).collect();
             assert_eq!(results, expected);
         }
     }

@@ -1,5 +1,5 @@
-//! Turns YAML nodes into configs as written: the right fields with the right shapes, each with its
-//! place. Whether they make sense together is for `check`.
+//! Reads YAML nodes into configs as written: known fields of the expected types, with their source positions.
+//! `check` decides whether their values make sense.
 
 use climax_core::scalar::Number;
 use climax_input::code::Code;
@@ -7,10 +7,10 @@ use climax_input::diagnostic::Diagnostic;
 use climax_input::fields::{At, Fields, boolean, list, map, number, one_of, pairs, text, texts};
 use climax_input::yaml::Node;
 
-use crate::model::{Kind, Risk};
+use crate::model::{ArgumentType, Risk};
 
-/// One config file. A required field that is missing has been reported and is `None`.
-pub struct Config {
+/// One config file. A missing required field is `None` and has been reported.
+pub struct WrittenConfig {
     /// `name`
     pub name: Option<At<String>>,
     /// `description`
@@ -26,13 +26,13 @@ pub struct Config {
     /// `tags`
     pub tags: Vec<At<String>>,
     /// `global_args`
-    pub global_args: Vec<Arg>,
+    pub global_args: Vec<WrittenArgument>,
     /// `tools`
-    pub tools: Vec<Tool>,
+    pub tools: Vec<WrittenTool>,
 }
 
 /// One entry of `tools`.
-pub struct Tool {
+pub struct WrittenTool {
     /// `name`
     pub name: Option<At<String>>,
     /// `description`
@@ -40,7 +40,7 @@ pub struct Tool {
     /// `command`
     pub command: Option<At<String>>,
     /// `args`
-    pub args: Vec<Arg>,
+    pub args: Vec<WrittenArgument>,
     /// `timeout`
     pub timeout: Option<At<Number>>,
     /// `risk`
@@ -48,17 +48,17 @@ pub struct Tool {
     /// `confirm_message`
     pub confirm_message: Option<At<String>>,
     /// `resolve`
-    pub resolve: Vec<(At<String>, Resolve)>,
+    pub resolve: Vec<(At<String>, WrittenResolve)>,
 }
 
 /// One entry of `args` or `global_args`.
-pub struct Arg {
+pub struct WrittenArgument {
     /// `name`
     pub name: Option<At<String>>,
     /// `description`
     pub description: Option<At<String>>,
     /// `type`
-    pub kind: Option<At<Kind>>,
+    pub argument_type: Option<At<ArgumentType>>,
     /// `required`
     pub required: Option<At<bool>>,
     /// `default`
@@ -75,16 +75,16 @@ pub struct Arg {
     pub choices: Option<At<Vec<Node>>>,
 }
 
-/// One entry of `resolve`: a command that makes an opaque value readable.
-pub struct Resolve {
-    /// The values of `args`: templates
+/// One entry of `resolve`: a command that looks up a readable name for an opaque value.
+pub struct WrittenResolve {
+    /// The values of `args`, which may contain placeholders
     pub templates: Vec<At<String>>,
 }
 
 /// Reads a config.
-pub fn config(node: Node, report: &mut Vec<Diagnostic>) -> Option<Config> {
+pub fn read_config(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenConfig> {
     let mut fields = Fields::open(node, "a config", report)?;
-    let config = Config {
+    let config = WrittenConfig {
         name: fields.optional("name", text),
         description: fields.optional("description", text),
         command: fields.required("command", text),
@@ -92,14 +92,16 @@ pub fn config(node: Node, report: &mut Vec<Diagnostic>) -> Option<Config> {
         working_dir: fields.optional("working_dir", text),
         category: fields.optional("category", text),
         tags: fields.optional("tags", texts).unwrap_or_default(),
-        global_args: fields.optional("global_args", args).unwrap_or_default(),
-        tools: fields.required("tools", tools).unwrap_or_default(),
+        global_args: fields
+            .optional("global_args", read_arguments)
+            .unwrap_or_default(),
+        tools: fields.required("tools", read_tools).unwrap_or_default(),
     };
     fields.close();
     Some(config)
 }
 
-fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Tool>> {
+fn read_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<WrittenTool>> {
     let span = node.span;
     let tools = list(node, report)?;
     if tools.is_empty() {
@@ -111,42 +113,44 @@ fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Tool>> {
     Some(
         tools
             .into_iter()
-            .filter_map(|node| tool(node, report))
+            .filter_map(|node| read_tool(node, report))
             .collect(),
     )
 }
 
-fn tool(node: Node, report: &mut Vec<Diagnostic>) -> Option<Tool> {
+fn read_tool(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenTool> {
     let mut fields = Fields::open(node, "a tool", report)?;
-    let tool = Tool {
+    let tool = WrittenTool {
         name: fields.required("name", text),
         description: fields.required("description", text),
         command: fields.optional("command", text),
-        args: fields.optional("args", args).unwrap_or_default(),
+        args: fields.optional("args", read_arguments).unwrap_or_default(),
         timeout: fields.optional("timeout", number),
-        risk: fields.optional("risk", risk),
+        risk: fields.optional("risk", read_risk),
         confirm_message: fields.optional("confirm_message", text),
-        resolve: fields.optional("resolve", resolves).unwrap_or_default(),
+        resolve: fields
+            .optional("resolve", read_resolve_entries)
+            .unwrap_or_default(),
     };
     fields.close();
     Some(tool)
 }
 
-fn args(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Arg>> {
+fn read_arguments(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<WrittenArgument>> {
     Some(
         list(node, report)?
             .into_iter()
-            .filter_map(|node| arg(node, report))
+            .filter_map(|node| read_argument(node, report))
             .collect(),
     )
 }
 
-fn arg(node: Node, report: &mut Vec<Diagnostic>) -> Option<Arg> {
+fn read_argument(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenArgument> {
     let mut fields = Fields::open(node, "an argument", report)?;
-    let arg = Arg {
+    let argument = WrittenArgument {
         name: fields.required("name", text),
         description: fields.optional("description", text),
-        kind: fields.optional("type", kind),
+        argument_type: fields.optional("type", read_argument_type),
         required: fields.optional("required", boolean),
         default: fields.optional("default", |node, _| Some(node)),
         flag: fields.optional("flag", text),
@@ -159,26 +163,29 @@ fn arg(node: Node, report: &mut Vec<Diagnostic>) -> Option<Arg> {
         }),
     };
     fields.close();
-    Some(arg)
+    Some(argument)
 }
 
-fn resolves(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, Resolve)>> {
-    let mut resolves = Vec::new();
+fn read_resolve_entries(
+    node: Node,
+    report: &mut Vec<Diagnostic>,
+) -> Option<Vec<(At<String>, WrittenResolve)>> {
+    let mut entries = Vec::new();
     for (key, value) in map(node, report)? {
-        if let (Some(key), Some(resolve)) = (text(key, report), resolve(value, report)) {
-            resolves.push((key, resolve));
+        if let (Some(key), Some(resolve)) = (text(key, report), read_resolve_entry(value, report)) {
+            entries.push((key, resolve));
         }
     }
-    Some(resolves)
+    Some(entries)
 }
 
-fn resolve(node: Node, report: &mut Vec<Diagnostic>) -> Option<Resolve> {
+fn read_resolve_entry(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenResolve> {
     let mut fields = Fields::open(node, "a resolve entry", report)?;
     let _: Option<At<String>> = fields.required("command", text);
     let _: Option<At<Number>> = fields.optional("timeout", number);
     let templates = fields.optional("args", pairs).unwrap_or_default();
     fields.close();
-    Some(Resolve {
+    Some(WrittenResolve {
         templates: templates
             .into_iter()
             .map(|(_, template)| template)
@@ -186,12 +193,18 @@ fn resolve(node: Node, report: &mut Vec<Diagnostic>) -> Option<Resolve> {
     })
 }
 
-fn kind(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Kind>> {
-    let kinds = [Kind::String, Kind::Integer, Kind::Number, Kind::Boolean];
-    one_of(node, &kinds.map(|kind| (kind.name(), kind)), report)
+fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<ArgumentType>> {
+    let argument_types = [
+        ArgumentType::String,
+        ArgumentType::Integer,
+        ArgumentType::Number,
+        ArgumentType::Boolean,
+    ];
+    let by_name = argument_types.map(|argument_type| (argument_type.name(), argument_type));
+    one_of(node, &by_name, report)
 }
 
-fn risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Risk>> {
+fn read_risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Risk>> {
     let risks = [
         ("read", Risk::Read),
         ("write", Risk::Write),

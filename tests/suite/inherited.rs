@@ -9,7 +9,7 @@ use climax_catalog::schema::input_schema;
 use climax_codegen::check::check;
 use climax_codegen::compile;
 use climax_codegen::facts::facts;
-use climax_codegen::model::{ArgumentPlacement, Cli, Risk};
+use climax_codegen::model::{ArgumentPlacement, CliModel, Risk};
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
@@ -33,7 +33,7 @@ fn source(name: &str, text: &str) -> Source {
 
 /// A config that is right.
 struct Accepted {
-    cli: Cli,
+    cli: CliModel,
     code: String,
     /// What is said about it nevertheless.
     diagnostics: Vec<Diagnostic>,
@@ -56,9 +56,9 @@ fn accepted(text: &str) -> Accepted {
 }
 
 /// The configs as meant.
-fn models(sources: &Sources) -> Vec<Cli> {
+fn models(sources: &Sources) -> Vec<CliModel> {
     let mut diagnostics = Vec::new();
-    let configs = climax_codegen::read(&sources.all, &mut diagnostics);
+    let configs = climax_codegen::read_configs(&sources.all, &mut diagnostics);
     check(configs, &mut diagnostics).0
 }
 
@@ -146,7 +146,7 @@ tools:
 ",
     );
     assert_eq!(
-        accepted.cli.tools[0].args[0].placement,
+        accepted.cli.tools[0].arguments[0].placement,
         ArgumentPlacement::Directory
     );
     assert!(!accepted.code.contains("--workdir"));
@@ -177,7 +177,7 @@ global_args: [{name: vault, flag: vault=}]
 tools: [{name: a, description: A tool}]
 ",
     );
-    assert!(accepted.cli.global_args.is_empty());
+    assert!(accepted.cli.global_arguments.is_empty());
     let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
     assert_eq!(codes, [Code::IneffectiveGlobalArgument]);
 }
@@ -206,7 +206,7 @@ tools: [{name: a, description: A tool}]
 fn a_list_of_global_arguments_may_be_empty() {
     let accepted =
         accepted("command: x\nglobal_args: []\ntools: [{name: a, description: A tool}]\n");
-    assert!(accepted.cli.global_args.is_empty());
+    assert!(accepted.cli.global_arguments.is_empty());
     assert!(
         accepted.diagnostics.is_empty(),
         "{:?}",

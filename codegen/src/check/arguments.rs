@@ -1,33 +1,36 @@
-//! The rules about arguments: where their values go, their defaults and enums.
+//! Checks arguments: their names, types, defaults, enums, and where their values go.
 
 use climax_core::scalar;
 use climax_core::scalar::{Number, Scalar};
 
-use super::no_nul;
-use crate::model::{Arg, ArgumentPlacement, GlobalArg, Kind};
-use crate::written;
+use super::reject_nul;
+use crate::model::{ArgumentModel, ArgumentPlacement, ArgumentType, GlobalArgument};
+use crate::written::WrittenArgument;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::At;
 use climax_input::yaml::{Node, Yaml11Reading, YamlValue};
 
-/// The order in which arguments go into the command line: positionals first, otherwise as they are defined.
-pub(super) fn argv_order(args: &[Arg]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..args.len()).collect();
-    order.sort_by_key(|number| args[*number].placement != ArgumentPlacement::Positional);
+/// The indices of the arguments in command-line order: positional ones first, otherwise in definition order.
+pub(super) fn argv_order(arguments: &[ArgumentModel]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arguments.len()).collect();
+    order.sort_by_key(|index| arguments[*index].placement != ArgumentPlacement::Positional);
     order
 }
 
-pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> Vec<Arg> {
+pub(super) fn check_arguments(
+    written: Vec<WrittenArgument>,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<ArgumentModel> {
     let mut seen: Vec<(String, SourceSpan)> = Vec::new();
-    let mut single: [Option<SourceSpan>; 2] = [None, None];
-    let mut args = Vec::new();
-    for arg in written {
-        if let Some(name) = &arg.name {
+    let (mut cwd_span, mut stdin_span) = (None, None);
+    let mut arguments = Vec::new();
+    for argument in written {
+        if let Some(name) = &argument.name {
             if name.value.is_empty() {
                 report.push(
                     Diagnostic::new(Code::BadArgumentName, name.span, "an argument needs a name")
-                        .help("agents see the name in the tool's schema: say what it is"),
+                        .help("add one; agents see it in the input schema of the tool"),
                 );
             }
             if let Some((_, first)) = seen.iter().find(|(seen, _)| *seen == name.value) {
@@ -43,44 +46,43 @@ pub(super) fn args(written: Vec<written::Arg>, report: &mut Vec<Diagnostic>) -> 
             }
             seen.push((name.value.clone(), name.span));
         }
-        for (flag, first, what) in [
-            (&arg.cwd, 0, "the working directory"),
-            (&arg.stdin, 1, "standard input"),
+        for (field, earlier_span, target) in [
+            (&argument.cwd, &mut cwd_span, "the working directory"),
+            (&argument.stdin, &mut stdin_span, "standard input"),
         ] {
-            let Some(flag) = flag.as_ref().filter(|flag| flag.value) else {
+            let Some(field) = field.as_ref().filter(|field| field.value) else {
                 continue;
             };
-            if let Some(first) = single[first] {
+            if let Some(earlier_span) = earlier_span.replace(field.span) {
                 report.push(
                     Diagnostic::new(
                         Code::DuplicatePlacement,
-                        flag.span,
-                        format!("a second argument sets {what}"),
+                        field.span,
+                        format!("a second argument sets {target}"),
                     )
-                    .related(first, "the first one")
-                    .help("a tool has one of them"),
+                    .related(earlier_span, "the first one")
+                    .help("remove one: a tool can have only one such argument"),
                 );
             }
-            single[first] = Some(flag.span);
         }
-        args.extend(self::arg(arg, report));
+        arguments.extend(check_argument(argument, report));
     }
-    args
+    arguments
 }
 
-fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
-    let kind = written
-        .kind
+fn check_argument(written: WrittenArgument, report: &mut Vec<Diagnostic>) -> Option<ArgumentModel> {
+    let argument_type = written
+        .argument_type
         .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
+        .map_or(ArgumentType::String, |argument_type| argument_type.value);
     let choices = written
         .choices
         .as_ref()
-        .and_then(|choices| self::choices(choices, kind, report));
+        .and_then(|choices| check_choices(choices, argument_type, report));
     let default = written
         .default
         .as_ref()
-        .and_then(|default| self::default(default, kind, choices.as_deref(), report));
+        .and_then(|default| check_default(default, argument_type, choices.as_deref(), report));
     let required = written
         .required
         .as_ref()
@@ -90,12 +92,12 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
             Diagnostic::new(
                 Code::RequiredDefault,
                 default.span,
-                "a required argument never takes its default",
+                "a required argument never uses its default",
             )
             .help("remove `default` or `required`"),
         );
     }
-    let placement = placement(&written, kind, report);
+    let placement = placement(&written, argument_type, report);
     if let (ArgumentPlacement::Positional, None, Some(Scalar::Text(text)), Some(node)) =
         (&placement, &choices, &default, &written.default)
         && text.starts_with('-')
@@ -107,13 +109,13 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
                 .help("put it into the tool's `command`, or list it in `enum`"),
         );
     }
-    Some(Arg {
+    Some(ArgumentModel {
         name: written.name?.value,
         description: written
             .description
             .map(|text| text.value)
             .unwrap_or_default(),
-        kind,
+        argument_type,
         required,
         default,
         choices,
@@ -122,25 +124,24 @@ fn arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<Arg> {
 }
 
 fn placement(
-    written: &written::Arg,
-    kind: Kind,
+    written: &WrittenArgument,
+    argument_type: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> ArgumentPlacement {
-    let given = |flag: &Option<At<bool>>| {
-        flag.as_ref()
-            .filter(|flag| flag.value)
-            .map(|flag| flag.span)
+    let span_if_true = |field: &Option<At<bool>>| {
+        let field = field.as_ref().filter(|field| field.value);
+        field.map(|field| field.span)
     };
-    let places = [
-        (given(&written.positional), "positional"),
-        (given(&written.cwd), "cwd"),
-        (given(&written.stdin), "stdin"),
+    let placement_fields = [
+        (span_if_true(&written.positional), "positional"),
+        (span_if_true(&written.cwd), "cwd"),
+        (span_if_true(&written.stdin), "stdin"),
     ];
-    let mut set = places
+    let mut true_fields = placement_fields
         .iter()
         .filter_map(|(span, name)| span.map(|span| (span, *name)));
-    let first = set.next();
-    if let (Some((first_span, first)), Some((span, second))) = (first, set.next()) {
+    let first = true_fields.next();
+    if let (Some((first_span, first)), Some((span, second))) = (first, true_fields.next()) {
         report.push(
             Diagnostic::new(
                 Code::ConflictingPlacements,
@@ -153,15 +154,15 @@ fn placement(
     }
     let flag = written.flag.as_ref().filter(|flag| !flag.value.is_empty());
     if let Some(flag) = flag {
-        no_nul(flag, report);
+        reject_nul(flag, report);
         if flag.value.contains(char::is_whitespace) {
             let message = format!(
-                "a flag is one word: the program gets `{}` as such",
+                "a flag is one word: the program receives `{}` as one argument",
                 flag.value
             );
             report.push(
                 Diagnostic::new(Code::ShellSyntax, flag.span, message)
-                    .help("put what is fixed into the tool's `command`"),
+                    .help("move fixed words into the tool's `command`"),
             );
         }
     }
@@ -172,7 +173,7 @@ fn placement(
                     Diagnostic::new(
                         Code::PositionalFlag,
                         flag.span,
-                        "a positional argument has no flag",
+                        "a positional argument cannot have a flag",
                     )
                     .related(positional, "positional because of this")
                     .help("remove `flag` or `positional`"),
@@ -181,14 +182,14 @@ fn placement(
             ArgumentPlacement::Positional
         }
         Some((span, name)) => {
-            if kind != Kind::String {
+            if argument_type != ArgumentType::String {
                 report.push(
                     Diagnostic::new(
                         Code::PlacementNeedsString,
                         span,
                         format!(
-                            "a `{name}` argument is a string, and this one is {}",
-                            kind.one()
+                            "a `{name}` argument must be a string, not {}",
+                            argument_type.with_article()
                         ),
                     )
                     .help("set `type: string`"),
@@ -205,8 +206,8 @@ fn placement(
                 Some(flag) => flag.value.clone(),
                 None => default_flag(written.name.as_ref()),
             };
-            match kind {
-                Kind::Boolean => ArgumentPlacement::Switch(flag),
+            match argument_type {
+                ArgumentType::Boolean => ArgumentPlacement::Switch(flag),
                 _ if flag.ends_with('=') => ArgumentPlacement::JoinedFlag(flag),
                 _ => ArgumentPlacement::Flag(flag),
             }
@@ -219,12 +220,15 @@ fn default_flag(name: Option<&At<String>>) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) -> Option<GlobalArg> {
+pub(super) fn check_global_argument(
+    written: WrittenArgument,
+    report: &mut Vec<Diagnostic>,
+) -> Option<GlobalArgument> {
     let name = written.name.as_ref()?;
-    let kind = written
-        .kind
+    let argument_type = written
+        .argument_type
         .as_ref()
-        .map_or(Kind::String, |kind| kind.value);
+        .map_or(ArgumentType::String, |argument_type| argument_type.value);
     let Some(default) = written.default else {
         report.push(
             Diagnostic::new(
@@ -236,14 +240,14 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         );
         return None;
     };
-    for (is_given, field) in [
+    for (is_present, field) in [
         (written.positional.is_some(), "positional"),
         (written.cwd.is_some(), "cwd"),
         (written.stdin.is_some(), "stdin"),
         (written.required.is_some(), "required"),
         (written.choices.is_some(), "enum"),
     ] {
-        if is_given {
+        if is_present {
             let message = format!("`{field}` does nothing in a global argument");
             report.push(
                 Diagnostic::new(Code::IneffectiveGlobalArgument, name.span, message)
@@ -252,39 +256,39 @@ pub(super) fn global_arg(written: written::Arg, report: &mut Vec<Diagnostic>) ->
         }
     }
     let is_variable = matches!(&default.value, YamlValue::Text(text) if text.contains('$'));
-    if !is_variable && let Err(problem) = scalar(&default, kind) {
-        report.push(problem.diagnostic(Code::BadDefault, &default, kind));
+    if !is_variable && let Err(error) = convert_scalar(&default, argument_type) {
+        report.push(error.diagnostic(Code::BadDefault, &default, argument_type));
         return None;
     }
-    // Whatever the type, it may be a variable, and is text until run time.
-    let value = scalar(&default, Kind::String)
-        .map_err(|problem| {
-            report.push(problem.diagnostic(Code::BadDefault, &default, Kind::String));
+    // A value of any type may contain variables, so it stays text until run time.
+    let value = convert_scalar(&default, ArgumentType::String)
+        .map_err(|error| {
+            report.push(error.diagnostic(Code::BadDefault, &default, ArgumentType::String));
         })
         .ok()?
-        .word();
+        .to_string();
     let flag = match written.flag.filter(|flag| !flag.value.is_empty()) {
         Some(flag) => flag.value,
         None => default_flag(Some(name)),
     };
-    Some(GlobalArg {
+    Some(GlobalArgument {
         flag,
         value,
-        is_switch: kind == Kind::Boolean,
+        is_switch: argument_type == ArgumentType::Boolean,
     })
 }
 
-fn choices(
+fn check_choices(
     choices: &At<Vec<Node>>,
-    kind: Kind,
+    argument_type: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Scalar<'static>>> {
-    if kind == Kind::Boolean {
+    if argument_type == ArgumentType::Boolean {
         report.push(
             Diagnostic::new(
                 Code::BooleanEnum,
                 choices.span,
-                "a boolean argument has no `enum`",
+                "a boolean argument cannot have an `enum`",
             )
             .help("remove `enum`: a boolean is true or false"),
         );
@@ -303,23 +307,32 @@ fn choices(
     }
     let mut values: Vec<(Scalar<'static>, SourceSpan)> = Vec::new();
     for node in &choices.value {
-        let value = match scalar(node, kind) {
-            // CLImax in Python takes text only, whatever the type: `enum: ["1", "2"]`.
-            Ok(value) if kind != Kind::String || matches!(node.value, YamlValue::Text(_)) => value,
+        let value = match convert_scalar(node, argument_type) {
+            // CLImax for Python accepts only text here, whatever the type: `enum: ["1", "2"]`.
+            Ok(value)
+                if argument_type != ArgumentType::String
+                    || matches!(node.value, YamlValue::Text(_)) =>
+            {
+                value
+            }
             Ok(_) => {
-                report.push(Problem::WrongType.diagnostic(Code::BadEnumValue, node, kind));
+                report.push(ScalarConversionError::WrongType.diagnostic(
+                    Code::BadEnumValue,
+                    node,
+                    argument_type,
+                ));
                 continue;
             }
-            Err(problem) => {
-                report.push(problem.diagnostic(Code::BadEnumValue, node, kind));
+            Err(error) => {
+                report.push(error.diagnostic(Code::BadEnumValue, node, argument_type));
                 continue;
             }
         };
-        if value.word().contains(char::is_control) {
-            let message = "an enum value has no control characters";
+        if value.to_string().contains(char::is_control) {
+            let message = "an enum value must not contain control characters";
             report.push(
                 Diagnostic::new(Code::BadEnumValue, node.span, message)
-                    .help("remove line breaks, tabs and the like"),
+                    .help("remove line breaks, tabs and other control characters"),
             );
             continue;
         }
@@ -328,7 +341,7 @@ fn choices(
                 Diagnostic::new(
                     Code::DuplicateEnumValue,
                     node.span,
-                    format!("`{}` is listed twice", value.word()),
+                    format!("`{value}` is listed twice"),
                 )
                 .related(*first, "first listed here")
                 .help("remove one of the two"),
@@ -341,119 +354,146 @@ fn choices(
         .then(|| values.into_iter().map(|(value, _)| value).collect())
 }
 
-fn default(
+fn check_default(
     node: &Node,
-    kind: Kind,
+    argument_type: ArgumentType,
     choices: Option<&[Scalar<'static>]>,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Scalar<'static>> {
-    let value = match scalar(node, kind) {
+    let value = match convert_scalar(node, argument_type) {
         Ok(value) => value,
-        Err(problem) => {
-            report.push(problem.diagnostic(Code::BadDefault, node, kind));
+        Err(error) => {
+            report.push(error.diagnostic(Code::BadDefault, node, argument_type));
             return None;
         }
     };
-    let as_written = matches!(
-        (&node.value, kind),
-        (YamlValue::Text(_), Kind::String)
-            | (YamlValue::Integer(_), Kind::Integer | Kind::Number)
-            | (YamlValue::Float(_), Kind::Number)
-            | (YamlValue::Boolean(_), Kind::Boolean)
+    let is_of_type = matches!(
+        (&node.value, argument_type),
+        (YamlValue::Text(_), ArgumentType::String)
+            | (
+                YamlValue::Integer(_),
+                ArgumentType::Integer | ArgumentType::Number
+            )
+            | (YamlValue::Float(_), ArgumentType::Number)
+            | (YamlValue::Boolean(_), ArgumentType::Boolean)
     );
-    if !as_written && node.yaml_1_1_reading.is_none() {
+    if !is_of_type && node.yaml_1_1_reading.is_none() {
         report.push(
             Diagnostic::new(
                 Code::ConvertedDefault,
                 node.span,
                 format!(
-                    "this default is {} and becomes the {} `{}`",
+                    "this default is {} and is converted to the {} `{value}`",
                     node.value.kind(),
-                    kind.name(),
-                    value.word()
+                    argument_type.name()
                 ),
             )
-            .help(format!("write it as {}", kind.one())),
+            .help(format!("write it as {}", argument_type.with_article())),
         );
     }
     if let Some(choices) = choices
         && !choices.iter().any(|choice| choice.is_same(&value))
     {
-        let words: Vec<String> = choices.iter().map(Scalar::word).collect();
+        let words: Vec<String> = choices.iter().map(Scalar::to_string).collect();
         report.push(
             Diagnostic::new(
                 Code::DefaultNotInEnum,
                 node.span,
-                format!("the default `{}` is not in the enum", value.word()),
+                format!("the default `{value}` is not in the enum"),
             )
-            .help(format!("it can be: {}", words.join(", "))),
+            .help(format!("expected one of: {}", words.join(", "))),
         );
     }
     Some(value)
 }
 
-/// Why a node is no value of a kind.
-enum Problem {
+/// Why a YAML node cannot be converted to a scalar of an argument type.
+enum ScalarConversionError {
     WrongType,
     Ambiguous(Yaml11Reading),
 }
 
-impl Problem {
-    fn diagnostic(self, code: Code, node: &Node, kind: Kind) -> Diagnostic {
+impl ScalarConversionError {
+    fn diagnostic(self, code: Code, node: &Node, argument_type: ArgumentType) -> Diagnostic {
         match self {
             Self::WrongType => Diagnostic::new(
                 code,
                 node.span,
                 match &node.value {
-                    YamlValue::Text(text) => format!("`{text}` is not {}", kind.one()),
-                    other => format!("expected {}, found {}", kind.one(), other.kind()),
+                    YamlValue::Text(text) => {
+                        format!("`{text}` is not {}", argument_type.with_article())
+                    }
+                    other => format!(
+                        "expected {}, found {}",
+                        argument_type.with_article(),
+                        other.kind()
+                    ),
                 },
             )
-            .help(match kind {
-                Kind::String => "give one text, in quotes".to_owned(),
-                _ => format!("give {}, or change `type`", kind.one()),
+            .help(match argument_type {
+                ArgumentType::String => "write a single value in quotes".to_owned(),
+                _ => format!("write {}, or change `type`", argument_type.with_article()),
             }),
             Self::Ambiguous(reading) => Diagnostic::new(
                 Code::AmbiguousScalar,
                 node.span,
-                format!("YAML 1.1 takes this for {reading}, YAML 1.2 does not"),
+                format!("YAML 1.1 reads this as {reading}, YAML 1.2 does not"),
             )
-            .help("put it in quotes if it is meant as text, or write it another way"),
+            .help("put it in quotes if it is meant as text, or write it unambiguously"),
         }
     }
 }
 
-/// The value of a node as one of the kind, converted where that is safe.
-fn scalar(node: &Node, kind: Kind) -> Result<Scalar<'static>, Problem> {
-    match (kind, node.yaml_1_1_reading) {
+/// Converts a YAML node to a scalar of an argument type, where that loses nothing.
+fn convert_scalar(
+    node: &Node,
+    argument_type: ArgumentType,
+) -> Result<Scalar<'static>, ScalarConversionError> {
+    match (argument_type, node.yaml_1_1_reading) {
         (_, None) => {}
-        (Kind::Boolean, Some(Yaml11Reading::Boolean(value))) => return Ok(Scalar::Boolean(value)),
-        (_, Some(reading)) => return Err(Problem::Ambiguous(reading)),
+        (ArgumentType::Boolean, Some(Yaml11Reading::Boolean(value))) => {
+            return Ok(Scalar::Boolean(value));
+        }
+        (_, Some(reading)) => return Err(ScalarConversionError::Ambiguous(reading)),
     }
-    let converted = match (kind, &node.value) {
-        (Kind::String, YamlValue::Text(text)) => Some(Scalar::Text(text.clone().into())),
-        (Kind::String, YamlValue::Integer(integer)) => {
+    let converted = match (argument_type, &node.value) {
+        (ArgumentType::String, YamlValue::Text(text)) => Some(Scalar::Text(text.clone().into())),
+        (ArgumentType::String, YamlValue::Integer(integer)) => {
             Some(Scalar::Text(integer.to_string().into()))
         }
-        (Kind::String, YamlValue::Float(float)) => {
+        (ArgumentType::String, YamlValue::Float(float)) => {
             Some(Scalar::Text(Number::Float(*float).to_string().into()))
         }
-        (Kind::String, YamlValue::Boolean(boolean)) => {
+        (ArgumentType::String, YamlValue::Boolean(boolean)) => {
             Some(Scalar::Text(boolean.to_string().into()))
         }
-        (Kind::Integer, YamlValue::Integer(integer)) => Some(Scalar::Integer(*integer)),
-        (Kind::Integer, YamlValue::Float(float)) => scalar::whole(*float).map(Scalar::Integer),
-        (Kind::Integer, YamlValue::Boolean(boolean)) => Some(Scalar::Integer((*boolean).into())),
-        (Kind::Integer, YamlValue::Text(text)) => scalar::integer(text).map(Scalar::Integer),
-        (Kind::Number, YamlValue::Integer(integer)) => {
+        (ArgumentType::Integer, YamlValue::Integer(integer)) => Some(Scalar::Integer(*integer)),
+        (ArgumentType::Integer, YamlValue::Float(float)) => {
+            scalar::integer_from_float(*float).map(Scalar::Integer)
+        }
+        (ArgumentType::Integer, YamlValue::Boolean(boolean)) => {
+            Some(Scalar::Integer((*boolean).into()))
+        }
+        (ArgumentType::Integer, YamlValue::Text(text)) => {
+            scalar::parse_integer(text).map(Scalar::Integer)
+        }
+        (ArgumentType::Number, YamlValue::Integer(integer)) => {
             Some(Scalar::Number(Number::Integer(*integer)))
         }
-        (Kind::Number, YamlValue::Float(float)) => Some(Scalar::Number(Number::Float(*float))),
-        (Kind::Number, YamlValue::Text(text)) => scalar::exact_number(text).map(Scalar::Number),
-        (Kind::Boolean, YamlValue::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
-        (Kind::Boolean, YamlValue::Integer(integer)) => Some(Scalar::Boolean(*integer != 0)),
-        (Kind::Boolean, YamlValue::Text(text)) => scalar::boolean(text).map(Scalar::Boolean),
+        (ArgumentType::Number, YamlValue::Float(float)) => {
+            Some(Scalar::Number(Number::Float(*float)))
+        }
+        (ArgumentType::Number, YamlValue::Text(text)) => {
+            scalar::parse_exact_number(text).map(Scalar::Number)
+        }
+        (ArgumentType::Boolean, YamlValue::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
+        (ArgumentType::Boolean, YamlValue::Integer(integer)) => {
+            Some(Scalar::Boolean(*integer != 0))
+        }
+        (ArgumentType::Boolean, YamlValue::Text(text)) => {
+            scalar::parse_boolean(text).map(Scalar::Boolean)
+        }
         _ => None,
     };
-    converted.ok_or(Problem::WrongType)
+    converted.ok_or(ScalarConversionError::WrongType)
 }

@@ -22,8 +22,8 @@ mod baked {
             _ => {}
         }
     }
-    struct Key(u32, u32);
-    impl PhfBorrow<str> for Key {
+    struct NameKey(u32, u32);
+    impl PhfBorrow<str> for NameKey {
         fn borrow(&self) -> &str {
             Piece(self.0, self.1).of(&TABLES.text)
         }
@@ -165,10 +165,10 @@ mod baked {
             fn write(self, argv: &mut Argv<'a>) {}
         }
     }
-    static NAMES: phf::Map<Key, u32> = phf::Map {
+    static NAMES: phf::Map<NameKey, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(Key(849, 7), 1), (Key(185, 10), 0)],
+        entries: &[(NameKey(849, 7), 1), (NameKey(185, 10), 0)],
     };
     static TABLES: Tables = Tables {
         text: Cow::Borrowed(

@@ -22,8 +22,8 @@ mod baked {
             _ => {}
         }
     }
-    struct Key(u32, u32);
-    impl PhfBorrow<str> for Key {
+    struct NameKey(u32, u32);
+    impl PhfBorrow<str> for NameKey {
         fn borrow(&self) -> &str {
             Piece(self.0, self.1).of(&TABLES.text)
         }
@@ -160,18 +160,18 @@ mod baked {
             }
         }
     }
-    static NAMES: phf::Map<Key, u32> = phf::Map {
+    static NAMES: phf::Map<NameKey, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 2), (0, 0), (1, 7)],
         entries: &[
-            (Key(1019, 5), 5),
-            (Key(719, 9), 3),
-            (Key(875, 4), 4),
-            (Key(378, 7), 1),
-            (Key(1169, 4), 6),
-            (Key(103, 7), 0),
-            (Key(541, 12), 2),
-            (Key(1335, 6), 7),
+            (NameKey(1019, 5), 5),
+            (NameKey(719, 9), 3),
+            (NameKey(875, 4), 4),
+            (NameKey(378, 7), 1),
+            (NameKey(1169, 4), 6),
+            (NameKey(103, 7), 0),
+            (NameKey(541, 12), 2),
+            (NameKey(1335, 6), 7),
         ],
     };
     static TABLES: Tables = Tables {

@@ -1,5 +1,5 @@
-//! Configs and what becomes of them: generated code, or an error. `UPDATE_GOLDEN=1 cargo test`
-//! writes the expected files anew; read the difference before you commit it.
+//! Compares generated code and diagnostics with golden files. `UPDATE_GOLDEN=1 cargo test -p climax-codegen`
+//! updates them; review the diff before committing it.
 
 use std::env;
 use std::fs;
@@ -14,7 +14,7 @@ fn sources(folder: &str, name: &Path) -> Sources {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(folder);
-    // A policy beside a config is baked with it.
+    // A policy with the same name as the config is baked with it.
     let policy = name.with_extension("policy");
     let policy = Some(policy.as_path()).filter(|policy| root.join(policy).exists());
     match read(&root, &[name.to_path_buf()], policy) {
@@ -23,7 +23,7 @@ fn sources(folder: &str, name: &Path) -> Sources {
     }
 }
 
-/// The configs of a folder; a folder in it is a set of configs that are compiled together.
+/// The names of the cases in a folder. Each is a config, or a folder of configs that are compiled together.
 fn cases(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -31,27 +31,31 @@ fn cases(folder: &str) -> Vec<PathBuf> {
     let mut cases: Vec<PathBuf> = fs::read_dir(root)
         .expect("a folder")
         .map(|entry| PathBuf::from(entry.expect("an entry").file_name()))
-        .filter(|name| name.extension().is_none_or(|ending| ending == "yaml"))
+        .filter(|name| name.extension().is_none_or(|extension| extension == "yaml"))
         .collect();
     cases.sort();
     assert!(!cases.is_empty());
     cases
 }
 
-fn assert_golden(folder: &str, case: &Path, ending: &str, actual: &str) {
+fn assert_golden(folder: &str, case: &Path, extension: &str, actual: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(folder);
-    let path = root.join(case).with_extension(ending);
+    let path = root.join(case).with_extension(extension);
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, actual).expect("written");
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(expected == actual, "{} is now:\n{actual}", path.display());
+    assert!(
+        expected == actual,
+        "{} differs; actual:\n{actual}",
+        path.display()
+    );
 }
 
 #[test]
-fn configs_become_the_expected_code() {
+fn configs_compile_to_the_expected_code() {
     for case in cases("golden") {
         let sources = sources("golden", &case);
         let compiled = compile(&sources);
@@ -63,16 +67,13 @@ fn configs_become_the_expected_code() {
 }
 
 #[test]
-fn wrong_configs_are_refused_with_the_expected_errors() {
+fn invalid_configs_are_rejected_with_the_expected_errors() {
     for case in cases("rejected") {
         let sources = sources("rejected", &case);
         let compiled = compile(&sources);
-        assert!(compiled.source.is_none(), "{} was accepted", case.display());
+        assert!(compiled.source.is_none(), "{} compiles", case.display());
         for diagnostic in &compiled.diagnostics {
-            assert!(
-                diagnostic.help.is_some(),
-                "it does not say what to do: {diagnostic:?}"
-            );
+            assert!(diagnostic.help.is_some(), "no help: {diagnostic:?}");
         }
         assert_golden(
             "rejected",
@@ -88,40 +89,51 @@ fn questionable_configs_are_accepted_with_the_expected_warnings() {
     for case in cases("warned") {
         let sources = sources("warned", &case);
         let compiled = compile(&sources);
-        assert!(compiled.source.is_some(), "{} was refused", case.display());
-        let said = render(&compiled.diagnostics, &sources.all);
-        assert_golden("warned", &case, "stderr", &said);
+        assert!(compiled.source.is_some(), "{} is rejected", case.display());
+        let rendered = render(&compiled.diagnostics, &sources.all);
+        assert_golden("warned", &case, "stderr", &rendered);
     }
 }
 
 #[test]
-fn every_code_is_used_by_a_golden_file() {
+fn shipped_configs_compile_without_warnings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let sources = read(&root, &["configs".into()], None).unwrap_or_else(|_| panic!("configs"));
+    let compiled = compile(&sources);
+    assert_eq!(render(&compiled.diagnostics, &sources.all), "");
+}
+
+#[test]
+fn every_code_occurs_in_a_golden_file() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mut said = String::new();
+    let mut golden = String::new();
     for folder in ["rejected", "warned"] {
         for entry in fs::read_dir(root.join(folder)).expect("a folder") {
             let path = entry.expect("an entry").path();
-            if path.extension().is_some_and(|ending| ending == "stderr") {
-                said += &fs::read_to_string(path).expect("a file");
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "stderr")
+            {
+                golden += &fs::read_to_string(path).expect("a file");
             }
         }
     }
     for (code, _) in EXPLANATIONS {
-        // Files that cannot be read are no golden files; `source` has tests for them. Policies have
-        // golden files of their own.
+        // Unreadable files cannot be checked in; `climax_input::source` tests them. Policies have their own
+        // golden files.
         let is_policy = matches!(*code as u16, 50..=99 | 108..=109);
         if *code != Code::Unreadable && !is_policy {
             let id = code.id();
-            assert!(said.contains(&format!("[{id}]")), "{id} {code:?}");
+            assert!(golden.contains(&format!("[{id}]")), "{id} {code:?}");
         }
     }
 }
 
 #[test]
-fn the_same_configs_give_the_same_bytes() {
-    let once = || {
+fn compiling_twice_gives_the_same_bytes() {
+    let compile_once = || {
         let sources = sources("golden", Path::new("every_kind.yaml"));
         compile(&sources).source.expect("generated code")
     };
-    assert_eq!(once(), once());
+    assert_eq!(compile_once(), compile_once());
 }

@@ -1,5 +1,5 @@
-//! Limits against an oracle: 100,000 random values, each judged by what is baked, by what is made at
-//! run time, and by a few lines that cannot be wrong.
+//! Checks 100,000 random values against limits: by baked automata, by automata built at run time, and by a
+//! simple reference implementation.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use climax_policy::limit::{Bounds, Limit};
 use climax_policy::pattern::Pattern;
 
 const PATTERNS: usize = 1_000;
-const VALUES_OF_EACH: usize = 50;
+const VALUES_PER_PATTERN: usize = 50;
 const NUMBERS: usize = 50_000;
 
-/// Numbers that look random and are the same in each run.
+/// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -23,29 +23,35 @@ impl Random {
     }
 }
 
-/// A pattern as a tree.
-enum Tree {
-    One(char),
+/// The syntax tree of a pattern.
+enum PatternTree {
+    Literal(char),
     Any,
-    Class(bool, Vec<char>),
-    Sequence(Vec<Tree>),
-    Either(Vec<Tree>),
-    Repeated(Box<Tree>, usize, Option<usize>),
+    Class {
+        is_negated: bool,
+        characters: Vec<char>,
+    },
+    Sequence(Vec<PatternTree>),
+    Alternation(Vec<PatternTree>),
+    Repetition(Box<PatternTree>, usize, Option<usize>),
 }
 
-const SIGNS: [char; 6] = ['a', 'b', '-', '.', 'é', '\n'];
+const ALPHABET: [char; 6] = ['a', 'b', '-', '.', 'é', '\n'];
 
-impl Tree {
+impl PatternTree {
     fn random(random: &mut Random, depth: usize) -> Self {
-        let sign = |random: &mut Random| SIGNS[random.below(SIGNS.len())];
+        let character = |random: &mut Random| ALPHABET[random.below(ALPHABET.len())];
         let part = |random: &mut Random| Self::random(random, depth - 1);
         match random.below(if depth == 0 { 4 } else { 8 }) {
-            0 | 1 => Self::One(sign(random)),
+            0 | 1 => Self::Literal(character(random)),
             2 => Self::Any,
             3 => {
                 let count = 1 + random.below(3);
-                let signs = (0..count).map(|_| sign(random)).collect();
-                Self::Class(random.below(2) == 0, signs)
+                let characters = (0..count).map(|_| character(random)).collect();
+                Self::Class {
+                    is_negated: random.below(2) == 0,
+                    characters,
+                }
             }
             4 | 5 => {
                 let count = random.below(4);
@@ -53,70 +59,80 @@ impl Tree {
             }
             6 => {
                 let count = 1 + random.below(3);
-                Self::Either((0..count).map(|_| part(random)).collect())
+                Self::Alternation((0..count).map(|_| part(random)).collect())
             }
             _ => {
-                let least = random.below(3);
-                let most = (random.below(2) == 0).then(|| least + random.below(3));
-                Self::Repeated(Box::new(part(random)), least, most)
+                let min = random.below(3);
+                let max = (random.below(2) == 0).then(|| min + random.below(3));
+                Self::Repetition(Box::new(part(random)), min, max)
             }
         }
     }
 
-    fn text(&self) -> String {
+    fn to_pattern(&self) -> String {
         match self {
-            Self::One('.') => "\\.".to_owned(),
-            Self::One(sign) => sign.to_string(),
+            Self::Literal('.') => "\\.".to_owned(),
+            Self::Literal(character) => character.to_string(),
             Self::Any => ".".to_owned(),
-            Self::Class(is_negated, signs) => {
-                let mark = if *is_negated { "^" } else { "" };
-                let sign = |sign: &char| match sign {
-                    'a' | 'b' | 'é' => vec![*sign],
+            Self::Class {
+                is_negated,
+                characters,
+            } => {
+                let negation = if *is_negated { "^" } else { "" };
+                let escape = |character: &char| match character {
+                    'a' | 'b' | 'é' => vec![*character],
                     '\n' => vec!['\\', 'n'],
-                    _ => vec!['\\', *sign],
+                    _ => vec!['\\', *character],
                 };
-                let signs: String = signs.iter().flat_map(sign).collect();
-                format!("[{mark}{signs}]")
+                let characters: String = characters.iter().flat_map(escape).collect();
+                format!("[{negation}{characters}]")
             }
-            Self::Sequence(parts) => parts.iter().map(Self::text).collect(),
-            Self::Either(parts) => {
-                let parts: Vec<String> = parts.iter().map(Self::text).collect();
+            Self::Sequence(parts) => parts.iter().map(Self::to_pattern).collect(),
+            Self::Alternation(parts) => {
+                let parts: Vec<String> = parts.iter().map(Self::to_pattern).collect();
                 format!("({})", parts.join("|"))
             }
-            Self::Repeated(part, least, most) => {
-                let most = most.map_or(String::new(), |most| most.to_string());
-                format!("(?:{}){{{least},{most}}}", part.text())
+            Self::Repetition(part, min, max) => {
+                let max = max.map_or(String::new(), |max| max.to_string());
+                format!("(?:{}){{{min},{max}}}", part.to_pattern())
             }
         }
     }
 
-    /// Where a match that begins at one of these places can end.
+    /// The positions at which a match that begins at one of the positions can end.
     fn ends(&self, value: &[char], starts: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let step = |is_it: &dyn Fn(char) -> bool| {
-            let is_it = |start: &&usize| value.get(**start).is_some_and(|sign| is_it(*sign));
-            starts.iter().filter(is_it).map(|start| start + 1).collect()
+        let step = |matches: &dyn Fn(char) -> bool| {
+            let matches_at = |start: &&usize| value.get(**start).is_some_and(|next| matches(*next));
+            starts
+                .iter()
+                .filter(matches_at)
+                .map(|start| start + 1)
+                .collect()
         };
         match self {
-            Self::One(sign) => step(&|it| it == *sign),
-            Self::Any => step(&|it| it != '\n'),
-            Self::Class(is_negated, signs) => step(&|it| signs.contains(&it) != *is_negated),
-            Self::Sequence(parts) => parts
-                .iter()
-                .fold(starts.clone(), |places, part| part.ends(value, &places)),
-            Self::Either(parts) => parts
+            Self::Literal(character) => step(&|next| next == *character),
+            Self::Any => step(&|next| next != '\n'),
+            Self::Class {
+                is_negated,
+                characters,
+            } => step(&|next| characters.contains(&next) != *is_negated),
+            Self::Sequence(parts) => parts.iter().fold(starts.clone(), |positions, part| {
+                part.ends(value, &positions)
+            }),
+            Self::Alternation(parts) => parts
                 .iter()
                 .flat_map(|part| part.ends(value, starts))
                 .collect(),
-            Self::Repeated(part, least, most) => {
-                let mut places = starts.clone();
-                for _ in 0..*least {
-                    places = part.ends(value, &places);
+            Self::Repetition(part, min, max) => {
+                let mut positions = starts.clone();
+                for _ in 0..*min {
+                    positions = part.ends(value, &positions);
                 }
-                let mut all = places.clone();
-                // More rounds than the value has places bring nothing new.
-                for _ in 0..most.map_or(value.len() + 1, |most| most - least) {
-                    places = part.ends(value, &places);
-                    all.extend(&places);
+                let mut all = positions.clone();
+                // After as many rounds as the value has positions, there are no new ones.
+                for _ in 0..max.map_or(value.len() + 1, |max| max - min) {
+                    positions = part.ends(value, &positions);
+                    all.extend(&positions);
                 }
                 all
             }
@@ -137,20 +153,22 @@ fn is_allowed(bounds: Bounds<'_>, text: &str, number: Option<Number>) -> bool {
 }
 
 #[test]
-fn patterns_allow_what_an_oracle_allows() {
+fn patterns_allow_what_the_reference_allows() {
     let mut random = Random(88_172_645_463_325_252);
     let (mut matches, mut values) = (0, 0);
     for _ in 0..PATTERNS {
-        // An empty pattern is none.
+        // An empty pattern means no pattern.
         let (tree, text) = loop {
-            let tree = Tree::random(&mut random, 4);
-            let text = tree.text();
+            let tree = PatternTree::random(&mut random, 4);
+            let text = tree.to_pattern();
             if !text.is_empty() {
                 break (tree, text);
             }
         };
         let limit = Limit {
-            pattern: Some(Pattern::parse(&text).unwrap_or_else(|it| panic!("{text}: {it:?}"))),
+            pattern: Some(
+                Pattern::parse(&text).unwrap_or_else(|problem| panic!("{text}: {problem:?}")),
+            ),
             ..Limit::default()
         };
         let automaton = limit
@@ -159,15 +177,15 @@ fn patterns_allow_what_an_oracle_allows() {
             .map(Pattern::bake)
             .unwrap_or_default();
         assert!(!automaton.is_empty(), "{text}");
-        let made = limit.bounds();
+        let built = limit.bounds();
         let baked = Bounds {
             automaton: automaton.leak(),
-            ..made
+            ..built
         };
-        for _ in 0..VALUES_OF_EACH {
+        for _ in 0..VALUES_PER_PATTERN {
             let length = random.below(9);
             let value: String = (0..length)
-                .map(|_| SIGNS[random.below(SIGNS.len())])
+                .map(|_| ALPHABET[random.below(ALPHABET.len())])
                 .collect();
             let expected = tree.is_match(&value);
             assert_eq!(
@@ -176,7 +194,7 @@ fn patterns_allow_what_an_oracle_allows() {
                 "{text:?} {value:?}"
             );
             assert_eq!(
-                is_allowed(made, &value, None),
+                is_allowed(built, &value, None),
                 expected,
                 "{text:?} {value:?}"
             );
@@ -185,28 +203,28 @@ fn patterns_allow_what_an_oracle_allows() {
         }
     }
     assert_eq!(values, 50_000);
-    // Otherwise it would prove little.
-    assert!(matches > PATTERNS * VALUES_OF_EACH / 50, "{matches}");
+    // With too few matches, the test would prove little.
+    assert!(matches > PATTERNS * VALUES_PER_PATTERN / 50, "{matches}");
 }
 
 #[test]
-fn bounds_allow_what_an_oracle_allows() {
+fn bounds_allow_what_the_reference_allows() {
     const LARGE: i64 = 1 << 53;
-    /// Exact in eighths.
-    fn number(random: &mut Random) -> (Number, i128) {
+    /// A random number, and its exact value in eighths.
+    fn random_number(random: &mut Random) -> (Number, i128) {
         let centre = [0, 0, LARGE, -LARGE, i64::MAX - 20, i64::MIN + 20][random.below(6)];
         let offset = i64::try_from(random.below(41)).expect("small") - 20;
         let whole = centre + offset;
         match random.below(3) {
             0 | 1 => (Number::Integer(whole), i128::from(whole) * 8),
             _ => {
-                #[expect(clippy::cast_precision_loss, reason = "small, or rounded as meant")]
+                #[expect(clippy::cast_precision_loss, reason = "small, or deliberately rounded")]
                 let float = if centre == 0 {
                     whole as f64 / 8.0
                 } else {
                     whole as f64
                 };
-                #[expect(clippy::cast_possible_truncation, reason = "it is a whole number")]
+                #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
                 let eighths = (float * 8.0) as i128;
                 (Number::Float(float), eighths)
             }
@@ -215,9 +233,9 @@ fn bounds_allow_what_an_oracle_allows() {
     let mut random = Random(1_181_783_497_276_652_981);
     let mut allowed = 0;
     for _ in 0..NUMBERS {
-        let bound = |random: &mut Random| (random.below(4) > 0).then(|| number(random));
+        let bound = |random: &mut Random| (random.below(4) > 0).then(|| random_number(random));
         let (min, max) = (bound(&mut random), bound(&mut random));
-        let (value, eighths) = number(&mut random);
+        let (value, eighths) = random_number(&mut random);
         let expected =
             min.is_none_or(|(_, min)| eighths >= min) && max.is_none_or(|(_, max)| eighths <= max);
         let limit = Limit {

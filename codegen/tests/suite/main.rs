@@ -1,4 +1,4 @@
-//! The tests of the code generator as a whole, a module per subject.
+//! Integration tests of the code generator, one module per subject.
 
 mod golden;
 mod limits;

@@ -1,4 +1,4 @@
-//! The program `climax-codegen`.
+//! Tests the program `climax-codegen`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -22,7 +22,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn check_counts_the_tools_of_right_configs() {
+fn check_counts_the_tools_of_valid_configs() {
     let output = climax_codegen(&["check", "golden/every_kind.yaml"]);
     assert!(output.status.success());
     assert_eq!(stdout(&output), "every-kind: 2 tools\n");
@@ -33,23 +33,23 @@ fn check_shows_all_errors_of_all_configs_and_fails() {
     let output = climax_codegen(&["check", "rejected/no_tools.yaml", "rejected/timeouts.yaml"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output), "");
-    let said = stderr(&output);
+    let stderr = stderr(&output);
     for part in [
         "error[CLX015]: a config needs at least one tool\n --> rejected/no_tools.yaml:2:8",
         "error[CLX023]: a timeout is a number of seconds above 0\n --> rejected/timeouts.yaml:3:45",
         "warning[CLX101]",
     ] {
-        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+        assert!(stderr.contains(part), "{part:?} is not in:\n{stderr}");
     }
 }
 
 #[test]
-fn check_tells_machines_the_same() {
+fn check_prints_diagnostics_as_json() {
     let output = climax_codegen(&["check", "--json", "rejected/no_tools.yaml"]);
     assert_eq!(output.status.code(), Some(1));
-    let messages: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    let error = messages.as_array().expect("a list").iter();
-    let error = error.clone().find(|message| message["severity"] == "error");
+    let diagnostics: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let mut diagnostics = diagnostics.as_array().expect("a list").iter();
+    let error = diagnostics.find(|diagnostic| diagnostic["severity"] == "error");
     assert_eq!(
         error.expect("an error"),
         &json!({
@@ -62,17 +62,17 @@ fn check_tells_machines_the_same() {
             "help": "add an entry with `name`, `description` and `command`",
         })
     );
-    let fine = climax_codegen(&["check", "--json", "golden/every_kind.yaml"]);
-    assert!(fine.status.success());
+    let valid = climax_codegen(&["check", "--json", "golden/every_kind.yaml"]);
+    assert!(valid.status.success());
     let missing = climax_codegen(&["check", "--json", "no/such.yaml"]);
     assert_eq!(missing.status.code(), Some(1));
-    let messages: Value = serde_json::from_str(&stdout(&missing)).expect("JSON");
-    assert_eq!(messages[0]["code"], "CLX001");
-    assert_eq!(messages[0]["line"], Value::Null);
+    let diagnostics: Value = serde_json::from_str(&stdout(&missing)).expect("JSON");
+    assert_eq!(diagnostics[0]["code"], "CLX001");
+    assert_eq!(diagnostics[0]["line"], Value::Null);
 }
 
 #[test]
-fn check_holds_a_policy_against_the_configs() {
+fn check_applies_a_policy_to_the_configs() {
     let folder = std::env::temp_dir().join(format!("climax-program-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let check = |policy: &str| {
@@ -81,15 +81,15 @@ fn check_holds_a_policy_against_the_configs() {
         let path = path.to_str().expect("UTF-8");
         climax_codegen(&["check", "--policy", path, "golden/every_kind.yaml"])
     };
-    let right = check("tools: {nothing: {}}");
-    assert!(right.status.success(), "{}", stderr(&right));
-    assert_eq!(stdout(&right), "every-kind: 1 tools\n");
-    let wrong = check("tools: {nothing: {}, every_knid: {}}");
-    assert_eq!(wrong.status.code(), Some(1));
+    let valid = check("tools: {nothing: {}}");
+    assert!(valid.status.success(), "{}", stderr(&valid));
+    assert_eq!(stdout(&valid), "every-kind: 1 tool\n");
+    let invalid = check("tools: {nothing: {}, every_knid: {}}");
+    assert_eq!(invalid.status.code(), Some(1));
     assert!(
-        stderr(&wrong).contains("did you mean `every_kind`?"),
+        stderr(&invalid).contains("did you mean `every_kind`?"),
         "{}",
-        stderr(&wrong)
+        stderr(&invalid)
     );
     let missing = climax_codegen(&["check", "--policy", "no.yaml", "golden/every_kind.yaml"]);
     assert_eq!(missing.status.code(), Some(1));
@@ -105,26 +105,30 @@ fn check_holds_a_policy_against_the_configs() {
 fn emit_prints_the_generated_code() {
     let output = climax_codegen(&["emit", "golden/every_kind.yaml"]);
     assert!(output.status.success());
-    assert_eq!(stdout(&output), include_str!("../golden/every_kind.rs"));
-    let wrong = climax_codegen(&["emit", "rejected/no_tools.yaml"]);
-    assert_eq!(wrong.status.code(), Some(1));
-    assert_eq!(stdout(&wrong), "");
+    let golden = include_str!("../golden/every_kind.rs");
+    assert!(
+        stdout(&output) == golden,
+        "the code differs from the golden file"
+    );
+    let invalid = climax_codegen(&["emit", "rejected/no_tools.yaml"]);
+    assert_eq!(invalid.status.code(), Some(1));
+    assert_eq!(stdout(&invalid), "");
 }
 
 #[test]
-fn explain_tells_more_about_a_code() {
+fn explain_describes_one_or_all_codes() {
     let output = climax_codegen(&["explain", "clx021"]);
     assert!(output.status.success());
     assert!(stdout(&output).starts_with("CLX021\n\nTwo tools have the same name"));
     let all = climax_codegen(&["explain"]);
     for line in [
         "CLX013  YAML 1.1 and YAML 1.2 read this value differently\n",
-        "CLX104  A tool with `risk: destructive` accepts any text",
+        "CLX104  The policy allows a tool with `risk: destructive`",
         "CLX105  The config has no category\n",
     ] {
         assert!(stdout(&all).contains(line), "{line}");
     }
     let unknown = climax_codegen(&["explain", "CLX999"]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(stderr(&unknown).contains("there is no code `CLX999`"));
+    assert!(stderr(&unknown).contains("unknown code `CLX999`"));
 }

@@ -1,4 +1,4 @@
-//! How often the relations that are told between the bundled tools are right, by labels given by hand.
+//! Measures the precision of the derived relations between shipped tools against labels set by hand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use climax_codegen::check::check;
 use climax_codegen::facts::facts;
-use climax_codegen::read as read_configs;
+use climax_codegen::read_configs;
 use climax_discovery::index::index;
 use climax_discovery::relations::relations;
 use climax_discovery::vectors::Vectors;
@@ -16,7 +16,7 @@ const LABELS: &str = include_str!("../relations.yaml");
 const KINDS: [&str; 3] = ["alternatives", "complementary", "prerequisites"];
 
 #[test]
-fn relations_are_right_for_four_of_five() {
+fn four_of_five_relations_are_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let sources = read(&root, &["configs".into()], None).unwrap_or_else(|_| panic!("configs"));
     let mut diagnostics = Vec::new();
@@ -29,7 +29,7 @@ fn relations_are_right_for_four_of_five() {
     assert_eq!(labels.len(), 30);
     let mut report = String::new();
     for (number, kind) in KINDS.into_iter().enumerate() {
-        let (mut told, mut right) = (0, 0);
+        let (mut total, mut right) = (0, 0);
         for (tool, relation) in facts.tools.iter().zip(&relations) {
             let Some(label) = labels.get(tool.name) else {
                 continue;
@@ -41,7 +41,7 @@ fn relations_are_right_for_four_of_five() {
             ];
             for other in lists[number] {
                 let other = facts.tools[*other as usize].name;
-                told += 1;
+                total += 1;
                 if label[kind].contains(&other) {
                     right += 1;
                 } else {
@@ -49,14 +49,14 @@ fn relations_are_right_for_four_of_five() {
                 }
             }
         }
-        let _ = writeln!(report, "{kind}: {right} of {told} are right");
-        assert!(told >= 5 && right * 5 >= told * 4, "{report}");
+        let _ = writeln!(report, "{kind}: {right} of {total} are right");
+        assert!(total >= 5 && right * 5 >= total * 4, "{report}");
     }
-    // For whoever wants to see it: `cargo test -p climax-codegen relations -- --nocapture`.
+    // To see the report: `cargo test -p climax-codegen relations -- --nocapture`.
     eprintln!("{report}");
 }
 
-/// The labels: tool, kind, tools.
+/// The tools with each kind of relation to a tool, by the tool's name and the kind.
 fn labels() -> BTreeMap<&'static str, BTreeMap<&'static str, Vec<&'static str>>> {
     let mut labels = BTreeMap::new();
     let mut tool = "";

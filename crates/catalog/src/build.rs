@@ -193,13 +193,13 @@ mod tests {
     use crate::facts::PlacementKind;
     use crate::narrow::narrow;
     use climax_core::risk::Risk;
-    use climax_core::scalar::{self, Kind, Number};
+    use climax_core::scalar::{self, ArgumentType, Number};
     use climax_policy::limit;
     use climax_policy::pattern;
     use climax_policy::rules::{self, Policy};
     use serde_json::Value;
 
-    fn argument(name: &str, kind: Kind) -> facts::Argument<'_> {
+    fn argument(name: &str, kind: ArgumentType) -> facts::Argument<'_> {
         facts::Argument {
             name,
             description: "",
@@ -233,23 +233,23 @@ mod tests {
                 required: true,
                 choices: vec![text("a"), text("b\\c"), text("")],
                 placement: PlacementKind::Positional,
-                ..argument("text", Kind::String)
+                ..argument("text", ArgumentType::String)
             },
             facts::Argument {
                 default: Some(scalar::Scalar::Integer(-3)),
-                ..argument("count", Kind::Integer)
+                ..argument("count", ArgumentType::Integer)
             },
             facts::Argument {
                 choices: vec![
                     scalar::Scalar::Number(Number::Integer(1)),
                     scalar::Scalar::Number(Number::Float(2.5)),
                 ],
-                ..argument("scale", Kind::Number)
+                ..argument("scale", ArgumentType::Number)
             },
             facts::Argument {
                 default: Some(scalar::Scalar::Boolean(true)),
                 placement: PlacementKind::Stdin,
-                ..argument("verbose", Kind::Boolean)
+                ..argument("verbose", ArgumentType::Boolean)
             },
         ];
         Facts {

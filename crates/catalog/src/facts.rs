@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Number, Scalar};
+use climax_core::scalar::{ArgumentType, Number, Scalar};
 use climax_policy::check::{KnownArgument, KnownTool};
 use climax_policy::limit::Bounds;
 
@@ -101,7 +101,7 @@ pub struct Argument<'f> {
     /// What it is; may be empty.
     pub description: &'f str,
     /// The type of its value.
-    pub kind: Kind,
+    pub kind: ArgumentType,
     /// Whether a call must have it.
     pub required: bool,
     /// What an absent one is taken for.

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{self, Kind, Number};
+use climax_core::scalar::{self, ArgumentType, Number};
 
 use crate::facts::PlacementKind;
 
@@ -84,7 +84,7 @@ macro_rules! number_row {
 }
 
 number_row!(u8, u32, u64, i64, f64);
-enum_row!(Kind {
+enum_row!(ArgumentType {
     String,
     Integer,
     Number,
@@ -479,7 +479,7 @@ mod tests {
             /// An enum
             risk: Option<Risk>,
             /// An enum
-            kind: Kind,
+            kind: ArgumentType,
             /// A number that may be missing
             bound: Option<Number>,
             /// A value
@@ -496,7 +496,11 @@ mod tests {
             flag: number == 1,
             piece: (number != 2).then_some(Piece(7, number)),
             risk: [None, Some(Risk::Read), Some(Risk::Destructive)][number as usize % 3],
-            kind: [Kind::Boolean, Kind::String, Kind::Number][number as usize % 3],
+            kind: [
+                ArgumentType::Boolean,
+                ArgumentType::String,
+                ArgumentType::Number,
+            ][number as usize % 3],
             bound: [
                 None,
                 Some(Number::Float(-0.5)),

@@ -59,9 +59,9 @@ pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
 mod tests {
     use super::*;
     use crate::facts::{Limit, Pattern, PlacementKind};
-    use climax_core::scalar::Kind;
+    use climax_core::scalar::ArgumentType;
 
-    fn argument(name: &str, kind: Kind) -> Argument<'_> {
+    fn argument(name: &str, kind: ArgumentType) -> Argument<'_> {
         Argument {
             name,
             description: "",
@@ -104,18 +104,18 @@ mod tests {
             Argument {
                 description: "say \"hi\"",
                 required: true,
-                ..argument("z", Kind::String)
+                ..argument("z", ArgumentType::String)
             },
             Argument {
                 default: Some(Scalar::Integer(10)),
                 placement: PlacementKind::Directory,
-                ..argument("a", Kind::Integer)
+                ..argument("a", ArgumentType::Integer)
             },
             Argument {
                 choices: vec![Scalar::Number(Number::Float(1.0))],
-                ..argument("n", Kind::Number)
+                ..argument("n", ArgumentType::Number)
             },
-            argument("b", Kind::Boolean),
+            argument("b", ArgumentType::Boolean),
         ];
         assert_eq!(
             text(input_schema(&arguments)),
@@ -145,7 +145,7 @@ mod tests {
                 pattern("(?i)a", None),
                 pattern("3", Some("^(?:3)$")),
             ],
-            ..argument("count", Kind::Integer)
+            ..argument("count", ArgumentType::Integer)
         };
         assert_eq!(
             text(property(&limited)),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Number};
+use climax_core::scalar::{ArgumentType, Number};
 
 use crate::facts::{self, Facts, PlacementKind};
 use crate::index::Words;
@@ -101,7 +101,7 @@ crate::row! {
         /// What it is; may be empty.
         description: Piece,
         /// The type of its value.
-        kind: Kind,
+        kind: ArgumentType,
         /// Whether a call must have it.
         required: bool,
         /// Where its value goes.

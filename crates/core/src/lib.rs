@@ -1,5 +1,5 @@
-//! Rules that must be the same when a catalog is built and when it is used: how text becomes a typed value,
-//! how values are printed, how text is compared in a search, and what a failure to print means.
+//! Rules that the code generator and the server share: conversion and formatting of scalars, case folding and
+//! word splitting for search, risk levels, and writing to standard output.
 
 pub mod output;
 pub mod risk;

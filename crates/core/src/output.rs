@@ -1,11 +1,11 @@
-//! What both programs print, and how.
+//! Writes text to standard output, and formats counts for messages.
 
 use std::io::{self, Write};
 
-/// Prints a text. Who has read enough (`| head`) and leaves is no error.
+/// Prints a text. A closed pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// It cannot be written, and the message says so.
+/// Standard output cannot be written to. The error is the message for the user.
 pub fn print(text: &str) -> Result<(), String> {
     let mut stdout = io::stdout();
     let written = stdout.write_all(text.as_bytes());
@@ -17,9 +17,9 @@ pub fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// `1 tool`, `2 tools`.
+/// A count with its noun: `1 tool`, `2 tools`.
 #[must_use]
-pub fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+pub fn pluralize(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

@@ -1,12 +1,12 @@
-//! What a call of a tool may do to the world.
+//! Risk levels of tools, as configs declare them.
 
-/// What a call may do.
+/// The most harmful effect that a call may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It only looks.
+    /// The call changes nothing.
     Read,
-    /// It changes something.
+    /// The call changes something.
     Write,
-    /// It destroys something.
+    /// The call can destroy something.
     Destructive,
 }

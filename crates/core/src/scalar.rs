@@ -1,7 +1,7 @@
-//! Turns text into integers, numbers and booleans, and numbers into text.
+//! Parses text into integers, numbers and booleans, and formats them as text.
 //!
-//! A default in a config is converted when the catalog is built, an argument when a tool is
-//! called; both come through here.
+//! Defaults of a config are converted when the catalog is built, arguments when a tool is called. Both use
+//! these functions, so both follow the same rules.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,20 +9,20 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// The type of a value.
+/// The type of an argument, as `type` declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Text
+pub enum ArgumentType {
+    /// `string`
     String,
-    /// A whole number of 64 bits
+    /// `integer`: 64 bits, signed
     Integer,
-    /// An integer or a float
+    /// `number`: an integer or a float
     Number,
-    /// `true` or `false`
+    /// `boolean`
     Boolean,
 }
 
-impl Kind {
+impl ArgumentType {
     /// The name in configs and in JSON Schema.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -34,9 +34,9 @@ impl Kind {
         }
     }
 
-    /// The name with its article, for messages.
+    /// The name with its indefinite article, for messages.
     #[must_use]
-    pub fn one(self) -> &'static str {
+    pub fn with_article(self) -> &'static str {
         match self {
             Self::String => "a string",
             Self::Integer => "an integer",
@@ -46,31 +46,31 @@ impl Kind {
     }
 }
 
-/// A JSON-like number that remembers whether it was an integer.
+/// A finite number that keeps the distinction between `3` and `3.0`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A whole number without a decimal point.
+    /// Written without a decimal point.
     Integer(i64),
     /// Any other finite number.
     Float(f64),
 }
 
 impl Number {
-    /// Whether both are the same number, however it is written: 1 and 1.0.
+    /// Whether the values are equal. 1 and 1.0 are.
     #[must_use]
     pub fn is_same(self, other: Self) -> bool {
         self.compare(other) == Some(Ordering::Equal)
     }
 
-    /// Compares by value and without loss: an integer is not rounded to be compared with a float.
+    /// Compares the exact values: integers are not rounded to floats. `None` if one is NaN.
     #[must_use]
     pub fn compare(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(&other)),
             (Self::Float(one), Self::Float(other)) => one.partial_cmp(&other),
-            (Self::Integer(integer), Self::Float(float)) => compare(integer, float),
+            (Self::Integer(integer), Self::Float(float)) => compare_with_float(integer, float),
             (Self::Float(float), Self::Integer(integer)) => {
-                compare(integer, float).map(Ordering::reverse)
+                compare_with_float(integer, float).map(Ordering::reverse)
             }
         }
     }
@@ -84,10 +84,10 @@ impl Number {
         }
     }
 
-    /// As a float, which for integers beyond 2^53 is the nearest.
+    /// The nearest float. Integers beyond 2^53 are rounded.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "that is what is said")]
-    pub fn float(self) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "documented")]
+    pub fn to_f64(self) -> f64 {
         match self {
             Self::Integer(integer) => integer as f64,
             Self::Float(float) => float,
@@ -95,9 +95,8 @@ impl Number {
     }
 }
 
-fn compare(integer: i64, float: f64) -> Option<Ordering> {
-    let whole = whole(float.floor());
-    match whole {
+fn compare_with_float(integer: i64, float: f64) -> Option<Ordering> {
+    match integer_from_float(float.floor()) {
         // The float lies between its floor and the next integer.
         Some(floor) => Some(integer.cmp(&floor).then(if float.fract() == 0.0 {
             Ordering::Equal
@@ -111,7 +110,7 @@ fn compare(integer: i64, float: f64) -> Option<Ordering> {
 }
 
 impl fmt::Display for Number {
-    /// Prints as Python does: `3`, `3.0`, `0.0001`, `1e-05`, `1e+16`.
+    /// Formats as Python does: `3`, `3.0`, `0.0001`, `1e-05`, `1e+16`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(integer) => integer.fmt(formatter),
@@ -134,34 +133,23 @@ fn fmt_float(float: f64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// A value of one of the kinds.
+/// A value of one of the argument types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar<'s> {
-    /// Text
+    /// A value of the type `string`
     Text(Cow<'s, str>),
-    /// A whole number
+    /// A value of the type `integer`
     Integer(i64),
-    /// A number
+    /// A value of the type `number`
     Number(Number),
-    /// `true` or `false`
+    /// A value of the type `boolean`
     Boolean(bool),
 }
 
 impl Scalar<'_> {
-    /// The value as a word of a command line.
+    /// The value as a number, if it is an integer or a number.
     #[must_use]
-    pub fn word(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone().into_owned(),
-            Self::Integer(integer) => integer.to_string(),
-            Self::Number(number) => number.to_string(),
-            Self::Boolean(boolean) => boolean.to_string(),
-        }
-    }
-
-    /// The value as a number, if it is one.
-    #[must_use]
-    pub fn number(&self) -> Option<Number> {
+    pub fn as_number(&self) -> Option<Number> {
         match self {
             Self::Integer(integer) => Some(Number::Integer(*integer)),
             Self::Number(number) => Some(*number),
@@ -169,7 +157,7 @@ impl Scalar<'_> {
         }
     }
 
-    /// Whether a call means the same with either.
+    /// Whether the values are equal. The numbers 1 and 1.0 are.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -190,9 +178,21 @@ impl Scalar<'_> {
     }
 }
 
-/// Reads `42`, ` 42 ` or `+42`; not `3.0`, `1_000`, other digits than ASCII's, or beyond 64 bits.
+impl fmt::Display for Scalar<'_> {
+    /// Formats the value as it is written in a command line.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => text.fmt(formatter),
+            Self::Integer(integer) => integer.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+            Self::Boolean(boolean) => boolean.fmt(formatter),
+        }
+    }
+}
+
+/// Parses `42`, ` 42 ` or `+42`. Refuses `3.0`, `1_000`, non-ASCII digits, and values beyond 64 bits.
 #[must_use]
-pub fn integer(text: &str) -> Option<i64> {
+pub fn parse_integer(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -201,22 +201,24 @@ pub fn integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// Reads any finite decimal number. Text is always a float: `3` becomes `3.0`.
+/// Parses a finite decimal number, always as a float: `3` becomes `3.0`, as in Python.
 #[must_use]
-pub fn number(text: &str) -> Option<Number> {
+pub fn parse_number(text: &str) -> Option<Number> {
     let float: f64 = text.trim().parse().ok()?;
     float.is_finite().then_some(Number::Float(float))
 }
 
-/// Reads what a config says or a number printed: `3` is an integer here.
+/// Parses a finite decimal number and keeps integers: `3` stays `3`. The inverse of formatting a [`Number`].
 #[must_use]
-pub fn exact_number(text: &str) -> Option<Number> {
-    integer(text).map(Number::Integer).or_else(|| number(text))
+pub fn parse_exact_number(text: &str) -> Option<Number> {
+    parse_integer(text)
+        .map(Number::Integer)
+        .or_else(|| parse_number(text))
 }
 
-/// Reads `true` and `false` in any case.
+/// Parses `true` and `false` in any case.
 #[must_use]
-pub fn boolean(text: &str) -> Option<bool> {
+pub fn parse_boolean(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
         Some(true)
     } else if text.eq_ignore_ascii_case("false") {
@@ -226,13 +228,13 @@ pub fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// The integer that a float stands for, if it is whole and fits: `3.0`, not `3.7`.
+/// Converts a float that is a whole number within 64 bits: `3.0`, not `3.7`.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked before the cast"
 )]
-pub fn whole(float: f64) -> Option<i64> {
+pub fn integer_from_float(float: f64) -> Option<i64> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     (float.fract() == 0.0 && (-LIMIT..LIMIT).contains(&float)).then_some(float as i64)
 }
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_print_as_python_prints_them() {
+    fn floats_are_formatted_as_in_python() {
         for (float, text) in [
             (3.0, "3.0"),
             (-0.0, "-0.0"),
@@ -262,21 +264,21 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_read_from_decimal_text_only() {
+    fn integers_are_parsed_from_decimal_text_only() {
         for (text, value) in [("42", 42), (" 42 ", 42), ("+42", 42), ("-7", -7)] {
-            assert_eq!(integer(text), Some(value), "{text}");
+            assert_eq!(parse_integer(text), Some(value), "{text}");
         }
         for text in ["", "+", "3.0", "1_000", "٤٢", "0x10", "9223372036854775808"] {
-            assert_eq!(integer(text), None, "{text}");
+            assert_eq!(parse_integer(text), None, "{text}");
         }
     }
 
     #[test]
-    fn numbers_are_finite_floats() {
-        assert_eq!(number("3"), Some(Number::Float(3.0)));
-        assert_eq!(number(" 3.25 "), Some(Number::Float(3.25)));
+    fn numbers_are_parsed_as_finite_floats() {
+        assert_eq!(parse_number("3"), Some(Number::Float(3.0)));
+        assert_eq!(parse_number(" 3.25 "), Some(Number::Float(3.25)));
         for text in ["nan", "inf", "-Infinity", "1e999", "1_000.5", "x", ""] {
-            assert_eq!(number(text), None, "{text}");
+            assert_eq!(parse_number(text), None, "{text}");
         }
     }
 
@@ -309,24 +311,24 @@ mod tests {
             assert_eq!(one.compare(other), Some(order), "{one} {other}");
             assert_eq!(other.compare(one), Some(order.reverse()), "{other} {one}");
         }
-        assert_eq!(exact_number("3"), Some(Number::Integer(3)));
-        assert_eq!(exact_number("3.0"), Some(Number::Float(3.0)));
+        assert_eq!(parse_exact_number("3"), Some(Number::Integer(3)));
+        assert_eq!(parse_exact_number("3.0"), Some(Number::Float(3.0)));
     }
 
     #[test]
-    fn whole_floats_are_integers() {
-        assert_eq!(whole(3.0), Some(3));
-        assert_eq!(whole(-1e15), Some(-1_000_000_000_000_000));
+    fn whole_floats_convert_to_integers() {
+        assert_eq!(integer_from_float(3.0), Some(3));
+        assert_eq!(integer_from_float(-1e15), Some(-1_000_000_000_000_000));
         for float in [3.7, 1e19, 9_223_372_036_854_775_808.0, f64::NAN] {
-            assert_eq!(whole(float), None);
+            assert_eq!(integer_from_float(float), None);
         }
     }
 
     #[test]
-    fn booleans_are_true_and_false_in_any_case() {
-        assert_eq!(boolean("TRUE"), Some(true));
-        assert_eq!(boolean("False"), Some(false));
-        assert_eq!(boolean("yes"), None);
-        assert_eq!(boolean(" true"), None);
+    fn booleans_are_parsed_in_any_case() {
+        assert_eq!(parse_boolean("TRUE"), Some(true));
+        assert_eq!(parse_boolean("False"), Some(false));
+        assert_eq!(parse_boolean("yes"), None);
+        assert_eq!(parse_boolean(" true"), None);
     }
 }

@@ -1,11 +1,12 @@
-//! Turns text into the form in which a search compares it.
+//! Folds the case of text and splits it into words, for the index and for queries.
 
-/// Text as a search compares it: without regard to case. Each character by itself, so that a part of
-/// a folded text is the folded part.
+/// Folds case. Each character is folded independently of its neighbours, so folding a substring gives the
+/// same result as taking the substring of the folded text.
 #[must_use]
 pub fn fold(text: &str) -> String {
     let lower = text.chars().flat_map(char::to_lowercase);
-    lower.map(|it| if it == 'ς' { 'σ' } else { it }).collect()
+    let without_final_sigma = |letter| if letter == 'ς' { 'σ' } else { letter };
+    lower.map(without_final_sigma).collect()
 }
 
 /// The words of folded text: runs of letters and digits.
@@ -20,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folding_does_not_depend_on_what_is_around() {
+    fn folding_does_not_depend_on_neighbouring_characters() {
         assert_eq!(fold("ΟΔΟΣ ΟΔΟΣ"), "οδοσ οδοσ");
         assert_eq!(fold("οδός"), "οδόσ");
         assert_eq!(fold("Größe İ"), "größe i̇");

@@ -1,7 +1,7 @@
 //! Makes calls that a tool takes, with values that its arguments could have.
 
 use climax_catalog::facts::{Argument, PlacementKind, Tool};
-use climax_core::scalar::{self, Kind, Number, Scalar};
+use climax_core::scalar::{self, ArgumentType, Number, Scalar};
 
 /// How many arguments that may be left out the second example has.
 const MOST_OPTIONAL: usize = 2;
@@ -145,15 +145,15 @@ fn value<'f>(argument: &Argument<'f>) -> Option<Scalar<'f>> {
     }
     let allowed = |value: &Scalar<'f>| argument.allows(value);
     match argument.kind {
-        Kind::Boolean => [true, false].map(Scalar::Boolean).into_iter().find(allowed),
-        Kind::Integer | Kind::Number => {
+        ArgumentType::Boolean => [true, false].map(Scalar::Boolean).into_iter().find(allowed),
+        ArgumentType::Integer | ArgumentType::Number => {
             let usual = Number::Integer(by_name(argument.name, &NUMBERS).unwrap_or(1));
             let bounds = argument.limits.iter().flat_map(|it| [it.min, it.max]);
             let numbers = [usual].into_iter().chain(bounds.flatten());
             let numbers = numbers.filter_map(|number| near(argument.kind, number));
             numbers.chain(default.cloned()).find(allowed)
         }
-        Kind::String => {
+        ArgumentType::String => {
             let text = |text: &'f str| Scalar::Text(text.into());
             let told = told(argument.description).map(text);
             let by_name = by_name(argument.name, &TEXTS).map(text);
@@ -189,11 +189,11 @@ fn told(description: &str) -> Option<&str> {
 }
 
 /// A number as a value, or the whole number above it.
-fn near<'f>(kind: Kind, number: Number) -> Option<Scalar<'f>> {
+fn near<'f>(kind: ArgumentType, number: Number) -> Option<Scalar<'f>> {
     match number {
-        _ if kind == Kind::Number => Some(Scalar::Number(number)),
+        _ if kind == ArgumentType::Number => Some(Scalar::Number(number)),
         Number::Integer(integer) => Some(Scalar::Integer(integer)),
-        Number::Float(float) => scalar::whole(float.ceil()).map(Scalar::Integer),
+        Number::Float(float) => scalar::integer_from_float(float.ceil()).map(Scalar::Integer),
     }
 }
 
@@ -234,13 +234,13 @@ mod tests {
 
     #[test]
     fn values_follow_from_names_types_enums_and_defaults() {
-        let mut format = argument("format", Kind::String);
+        let mut format = argument("format", ArgumentType::String);
         format.choices = vec![text("text"), text("xml")];
         format.default = Some(text("text"));
-        let mut id = argument("container_id", Kind::String);
+        let mut id = argument("container_id", ArgumentType::String);
         id.required = true;
-        let container = argument("container", Kind::String);
-        let mut branch = argument("source_branch", Kind::String);
+        let container = argument("container", ArgumentType::String);
+        let mut branch = argument("source_branch", ArgumentType::String);
         branch.default = Some(text("trunk"));
         assert_eq!(
             texts(&tool(vec![format, id, container])),
@@ -249,7 +249,7 @@ mod tests {
                 r#"format="xml" container_id="1" container="my-container""#
             ]
         );
-        let number = argument("max_lines", Kind::Integer);
+        let number = argument("max_lines", ArgumentType::Integer);
         assert_eq!(
             texts(&tool(vec![branch, number])),
             ["", r#"source_branch="trunk" max_lines=10"#]
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_tool_without_arguments_has_one_example_and_a_directory_is_no_reason_for_another() {
-        let mut directory = argument("cwd", Kind::String);
+        let mut directory = argument("cwd", ArgumentType::String);
         directory.placement = PlacementKind::Directory;
         assert_eq!(texts(&tool(vec![])), [""]);
         assert_eq!(texts(&tool(vec![directory])), [""]);
@@ -301,21 +301,21 @@ mod tests {
             }),
             ..Limit::default()
         };
-        let mut count = argument("count", Kind::Integer);
+        let mut count = argument("count", ArgumentType::Integer);
         count.required = true;
         count.limits = vec![Limit {
             min: Some(Number::Integer(20)),
             max: Some(Number::Integer(30)),
             ..Limit::default()
         }];
-        let mut branch = argument("branch", Kind::String);
+        let mut branch = argument("branch", ArgumentType::String);
         branch.limits = vec![pattern("HEAD|x+")];
         let with_both = tool(vec![count, branch]);
         assert_eq!(texts(&with_both), ["count=20", r#"count=20 branch="HEAD""#]);
-        let mut odd = argument("odd", Kind::String);
+        let mut odd = argument("odd", ArgumentType::String);
         odd.limits = vec![pattern("qqq+")];
         assert_eq!(texts(&tool(vec![odd])), [""]);
-        let mut odd = argument("odd", Kind::String);
+        let mut odd = argument("odd", ArgumentType::String);
         odd.limits = vec![pattern("qqq+")];
         odd.required = true;
         assert_eq!(texts(&tool(vec![odd])), [""; 0]);

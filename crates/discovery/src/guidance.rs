@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use climax_catalog::facts::{Argument, Limit, PlacementKind, Tool};
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Number, Scalar};
+use climax_core::scalar::{ArgumentType, Number, Scalar};
 
 /// More choices than this are in the schema only.
 const MOST_CHOICES: usize = 12;
@@ -95,7 +95,7 @@ fn common_pitfalls(tool: &Tool<'_>) -> Vec<String> {
 
 fn is_read_as_option(argument: &Argument<'_>) -> bool {
     argument.placement == PlacementKind::Positional
-        && argument.kind == Kind::String
+        && argument.kind == ArgumentType::String
         && argument.choices.is_empty()
         && argument.limits.is_empty()
 }

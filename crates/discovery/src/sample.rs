@@ -1,7 +1,7 @@
 //! Facts for tests.
 
 use climax_catalog::facts::{Argument, Cli, PlacementKind, Tool};
-use climax_core::scalar::Kind;
+use climax_core::scalar::ArgumentType;
 
 /// A CLI that has nothing but a name.
 pub(crate) fn cli(name: &str) -> Cli<'_> {
@@ -31,7 +31,7 @@ pub(crate) fn tool(arguments: Vec<Argument<'_>>) -> Tool<'_> {
 }
 
 /// An argument that may be left out.
-pub(crate) fn argument(name: &str, kind: Kind) -> Argument<'_> {
+pub(crate) fn argument(name: &str, kind: ArgumentType) -> Argument<'_> {
     Argument {
         name,
         description: "",

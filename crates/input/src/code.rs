@@ -439,9 +439,9 @@ Write it in the type of the argument, so that nobody is misled.",
     (
         Code::UnlimitedDestructive,
         "\
-A tool with `risk: destructive` accepts any text for some arguments. An agent can destroy anything
-that the program can reach. Limit the values with `enum` if they are known, or with a pattern in a
-policy.",
+The policy allows a tool with `risk: destructive` and does not limit these arguments, so an agent
+can destroy anything that the program can reach. Limit the values with `pattern` in the policy, or
+with `enum` in the config if all values are known.",
     ),
     (
         Code::NoCategory,

@@ -2,7 +2,7 @@
 //! less restricted than the author intended is an error.
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{Kind, Scalar};
+use climax_core::scalar::{ArgumentType, Scalar};
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{At, closest};
@@ -71,7 +71,7 @@ pub struct KnownArgument<'k> {
     /// The name.
     pub name: &'k str,
     /// The type.
-    pub kind: Kind,
+    pub kind: ArgumentType,
     /// The value if a call omits the argument.
     pub default: Option<&'k Scalar<'k>>,
     /// The values of `enum`; empty if any value is allowed.
@@ -220,7 +220,7 @@ fn limit(
     report: &mut Vec<Diagnostic>,
 ) -> Option<Limit> {
     let previous_errors = report.len();
-    let is_number = matches!(argument.kind, Kind::Integer | Kind::Number);
+    let is_number = matches!(argument.kind, ArgumentType::Integer | ArgumentType::Number);
     for (bound, key) in [(&written.min, "min"), (&written.max, "max")] {
         let Some(bound) = bound else { continue };
         if !is_number {
@@ -233,7 +233,7 @@ fn limit(
                 Diagnostic::new(Code::BoundOnNonNumber, bound.span, message)
                     .help("use `pattern`, or change the argument's type in the config"),
             );
-        } else if !bound.value.float().is_finite() {
+        } else if !bound.value.to_f64().is_finite() {
             report.push(
                 Diagnostic::new(
                     Code::BoundOnNonNumber,
@@ -286,7 +286,7 @@ fn check_config_values(
     if let Some(default) = argument.default
         && !limit.bounds().allows(default)
     {
-        let text = default.word();
+        let text = default.to_string();
         let message = format!("this limit excludes the default of `{name}`: `{text}`");
         report.push(
             Diagnostic::new(Code::DefaultNotAllowed, span, message)
@@ -295,11 +295,11 @@ fn check_config_values(
     }
     let booleans = [true, false].map(Scalar::Boolean);
     let values = match argument.kind {
-        Kind::Boolean => &booleans[..],
+        ArgumentType::Boolean => &booleans[..],
         _ => argument.choices,
     };
     if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
-        let words: Vec<String> = values.iter().map(Scalar::word).collect();
+        let words: Vec<String> = values.iter().map(Scalar::to_string).collect();
         let message = format!("this limit allows no value of `{name}`");
         report.push(
             Diagnostic::new(Code::NoValueAllowed, span, message)

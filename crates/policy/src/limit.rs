@@ -48,7 +48,7 @@ impl Bounds<'_> {
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
         let mut errors = Vec::new();
-        self.check("", &value.word(), value.number(), &mut errors);
+        self.check("", &value.to_string(), value.as_number(), &mut errors);
         errors.is_empty()
     }
 
@@ -74,7 +74,7 @@ impl Bounds<'_> {
                 Some(Ordering::Greater | Ordering::Equal)
             )
         {
-            let min = Number::Float(min.float());
+            let min = Number::Float(min.to_f64());
             errors.push(format!(
                 "Argument '{argument}': value {value} is below minimum {min}"
             ));
@@ -82,7 +82,7 @@ impl Bounds<'_> {
         if let Some(max) = self.max
             && !matches!(value.compare(max), Some(Ordering::Less | Ordering::Equal))
         {
-            let max = Number::Float(max.float());
+            let max = Number::Float(max.to_f64());
             errors.push(format!(
                 "Argument '{argument}': value {value} exceeds maximum {max}"
             ));

@@ -9,7 +9,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use climax_core::output::counted;
+use climax_core::output::pluralize;
 
 use crate::catalog::Catalog;
 use list::ListArguments;
@@ -84,8 +84,8 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
         "{} (catalog {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
         catalog.hash,
-        counted(catalog.tables.clis.rows().len(), "CLI"),
-        counted(catalog.tables.tools.rows().len(), "tool")
+        pluralize(catalog.tables.clis.rows().len(), "CLI"),
+        pluralize(catalog.tables.tools.rows().len(), "tool")
     );
     let matches = Arguments::command().version(version).get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             Kind::Number => {
                 let number: Number = self.converted(name, value)?;
                 let is_it =
-                    |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
+                    |known| scalar::parse_exact_number(known).is_some_and(|it| it.is_same(number));
                 values_of_enum.position(is_it)
             }
         };
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
                 let text = choice_text(values, index);
                 let number = match kind {
                     Kind::Text => None,
-                    Kind::Integer | Kind::Number => scalar::exact_number(text),
+                    Kind::Integer | Kind::Number => scalar::parse_exact_number(text),
                 };
                 self.hold_against_limits(name, text, number);
             }
@@ -312,10 +312,12 @@ impl<'a> Typed<'a> for i64 {
 
     fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
         match value {
-            Value::Number(number) if number.is_f64() => number.as_f64().and_then(scalar::whole),
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().and_then(scalar::integer_from_float)
+            }
             Value::Number(number) => number.as_i64(),
             Value::Bool(boolean) => Some((*boolean).into()),
-            Value::String(text) => scalar::integer(text),
+            Value::String(text) => scalar::parse_integer(text),
             Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
@@ -331,7 +333,7 @@ impl<'a> Typed<'a> for Number {
             // As for integers: what does not fit is not rounded.
             Value::Number(number) => number.as_i64().map(Number::Integer),
             Value::Bool(boolean) => Some(Number::Float((*boolean).into())),
-            Value::String(text) => scalar::number(text),
+            Value::String(text) => scalar::parse_number(text),
             Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
@@ -344,7 +346,7 @@ impl<'a> Typed<'a> for bool {
     fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
         match value {
             Value::Bool(boolean) => Some(*boolean),
-            Value::String(text) => scalar::boolean(text),
+            Value::String(text) => scalar::parse_boolean(text),
             Value::Number(number) if !number.is_f64() => Some(number.as_i64() != Some(0)),
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use climax_core::scalar::{Number, boolean};
+use climax_core::scalar::{Number, parse_boolean};
 use climax_policy::limit::truncate_for_message;
 
 use crate::call::expand::expand_set;
@@ -141,7 +141,7 @@ impl<'a> Argv<'a> {
     #[inline(never)]
     pub fn global_switch(&mut self, flag: &'static str, value: &'static str) {
         let value = self.expanded(value).unwrap_or_default();
-        if boolean(&value) == Some(true) || value == "1" {
+        if parse_boolean(&value) == Some(true) || value == "1" {
             self.words.push(flag.into());
         }
     }

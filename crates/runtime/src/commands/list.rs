@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use climax_catalog::facts::Argument;
 use climax_catalog::tables::Tool;
-use climax_core::output::{counted, print};
-use climax_core::scalar::{Kind, Number, Scalar};
+use climax_core::output::{pluralize, print};
+use climax_core::scalar::{ArgumentType, Number, Scalar};
 use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn table(selection: &Selection) -> String {
             text,
             "{} ({})",
             selection.text(cli.name),
-            counted(rows.len(), "tool")
+            pluralize(rows.len(), "tool")
         );
         text += &columns(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
         text.push('\n');
@@ -74,7 +74,7 @@ fn table(selection: &Selection) -> String {
     let _ = writeln!(
         text,
         "{} in all",
-        counted(selection.tool_count() as usize, "tool")
+        pluralize(selection.tool_count() as usize, "tool")
     );
     text
 }
@@ -142,7 +142,7 @@ fn argument(argument: &Argument<'_>) -> String {
         let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
     } else if let Some(pattern) = argument.patterns().find_map(|it| it.schema) {
         let _ = write!(text, ":/{pattern}/");
-    } else if argument.kind != Kind::String {
+    } else if argument.kind != ArgumentType::String {
         text += ":";
         text += argument.kind.name();
     }
@@ -214,7 +214,7 @@ mod tests {
         let string = Argument {
             name: "path",
             description: "",
-            kind: Kind::String,
+            kind: ArgumentType::String,
             required: true,
             default: None,
             choices: Vec::new(),
@@ -223,7 +223,7 @@ mod tests {
         };
         assert_eq!(argument(&string), "path");
         let integer = Argument {
-            kind: Kind::Integer,
+            kind: ArgumentType::Integer,
             required: false,
             default: Some(Scalar::Integer(10)),
             ..string.clone()

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use climax_core::output::counted;
+use climax_core::output::pluralize;
 use climax_input::draw::render;
 use rmcp::service::ServerInitializeError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -190,7 +190,7 @@ fn greeting(selection: &Selection, run: &RunArguments) -> String {
         "This is an MCP server with {}. It speaks JSON-RPC on standard input and output, and \
          is meant to be started by an MCP client, for example:\n\n  claude mcp add climax -- {}\n\n\
          `climax list` shows the tools. Waiting for a client; press Ctrl-C to stop.",
-        counted(selection.tool_count() as usize, "tool"),
+        pluralize(selection.tool_count() as usize, "tool"),
         words.join(" ")
     )
 }

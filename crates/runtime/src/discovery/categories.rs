@@ -1,7 +1,7 @@
 //! `list_tool_categories`: what there is.
 
 use climax_catalog::tables::{Cli, Tool};
-use climax_core::output::counted;
+use climax_core::output::pluralize;
 use climax_core::words::fold;
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ fn description(selection: &Selection, clis: &[Cli]) -> String {
         });
     }
     if clis.len() > DESCRIBED {
-        let others = counted(clis.len() - DESCRIBED, "other CLI");
+        let others = pluralize(clis.len() - DESCRIBED, "other CLI");
         texts.push(format!("and {others}"));
     }
     texts.join(" ")

@@ -113,10 +113,10 @@ impl Request {
             return USUAL_RESULTS;
         };
         let integer = match &value {
-            Value::String(text) => scalar::integer(text),
+            Value::String(text) => scalar::parse_integer(text),
             Value::Number(number) => number
                 .as_i64()
-                .or_else(|| number.as_f64().and_then(scalar::whole)),
+                .or_else(|| number.as_f64().and_then(scalar::integer_from_float)),
             _ => None,
         };
         let count = integer.and_then(|integer| usize::try_from(integer).ok());
@@ -135,7 +135,7 @@ impl Request {
         let flag = match &value {
             None => Some(true),
             Some(Value::Bool(flag)) => Some(*flag),
-            Some(Value::String(text)) => scalar::boolean(text),
+            Some(Value::String(text)) => scalar::parse_boolean(text),
             Some(_) => None,
         };
         flag.unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use climax_core::output::counted;
+use climax_core::output::pluralize;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
@@ -65,8 +65,8 @@ impl Mcp {
         let selection = self.service.selection();
         let what = format!(
             "{} of {}",
-            counted(selection.tool_count() as usize, "command-line tool"),
-            counted(selection.clis().count(), "CLI")
+            pluralize(selection.tool_count() as usize, "command-line tool"),
+            pluralize(selection.clis().count(), "CLI")
         );
         match self.service.mode() {
             Mode::Discovery => format!(

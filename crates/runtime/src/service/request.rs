@@ -35,7 +35,7 @@ fn limit(value: Option<&Value>) -> usize {
             .filter(|float| float.fract() == 0.0)
             .map(saturated),
         Some(Value::Number(number)) => number.as_i64().or(Some(i64::MAX)),
-        Some(Value::String(text)) => scalar::integer(text),
+        Some(Value::String(text)) => scalar::parse_integer(text),
         _ => None,
     };
     match integer {
