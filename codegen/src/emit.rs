@@ -105,15 +105,15 @@ fn push_code(source: &mut String, catalog: &Catalog<'_>) {
     let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece, Reader,
-            Surroundings, Table, Tables, Trigrams, Words, phf,
+            Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery, Index,
+            Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams, Words, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {
             hash: #hash,
             tables: &TABLES,
             discovery: &DISCOVERY,
-            surroundings: #surroundings,
+            execution_rules: #surroundings,
             find,
             call,
         };
@@ -156,7 +156,7 @@ fn surroundings(surroundings: &Surroundings) -> TokenStream {
         let network = optional(container.network.as_ref());
         let working_dir = optional(container.working_dir.as_ref());
         quote! {
-            Some(Container {
+            Some(BakedContainer {
                 image: #image,
                 volumes: &[#(#volumes),*],
                 network: #network,
@@ -170,9 +170,13 @@ fn surroundings(surroundings: &Surroundings) -> TokenStream {
         deny,
     } = env;
     quote! {
-        Some(Surroundings {
+        Some(BakedExecutionRules {
             container: #container,
-            env: Env { is_minimal: #is_minimal, allow: &[#(#allow),*], deny: &[#(#deny),*] },
+            environment: BakedEnvironment {
+                is_minimal: #is_minimal,
+                allow: &[#(#allow),*],
+                deny: &[#(#deny),*],
+            },
             roots: &[#(#roots),*],
         })
     }

@@ -18,7 +18,7 @@ pub struct Catalog {
     /// How tools are found, and what follows from what is said about them.
     pub discovery: &'static Discovery,
     /// Where and with what commands run, if a policy was baked.
-    pub surroundings: Option<Surroundings>,
+    pub execution_rules: Option<BakedExecutionRules>,
     /// The number of the tool that has a name.
     pub find: fn(&str) -> Option<u32>,
     /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
@@ -27,18 +27,18 @@ pub struct Catalog {
 
 /// Where and with what commands run.
 #[derive(Clone, Copy)]
-pub struct Surroundings {
+pub struct BakedExecutionRules {
     /// In which container, if in one.
-    pub container: Option<Container>,
+    pub container: Option<BakedContainer>,
     /// Which variables they get.
-    pub env: Env,
+    pub environment: BakedEnvironment,
     /// The directories in one of which a call's own must be, or nothing.
     pub roots: &'static [&'static str],
 }
 
 /// A container for each call.
 #[derive(Clone, Copy)]
-pub struct Container {
+pub struct BakedContainer {
     /// What it is made of.
     pub image: &'static str,
     /// What it sees of the machine.
@@ -51,7 +51,7 @@ pub struct Container {
 
 /// Which of the server's variables commands get.
 #[derive(Clone, Copy)]
-pub struct Env {
+pub struct BakedEnvironment {
     /// Whether only those that most programs need.
     pub is_minimal: bool,
     /// And these.

@@ -18,4 +18,4 @@ pub use phf_shared::PhfBorrow;
 
 pub use crate::call::arguments::{Kind, Reader, choice, choice_text};
 pub use crate::call::argv::Argv;
-pub use crate::catalog::{Catalog, Container, Env, Surroundings};
+pub use crate::catalog::{BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog};

@@ -23,7 +23,7 @@ use crate::discovery::{self, Cache, LookupTool};
 use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
-use crate::service::{self, search_query};
+use crate::service::{ServerMode, search_query};
 
 /// Serves a catalog over a transport of rmcp's until its client leaves. The modes are `default`, `explore` and
 /// `classic`.
@@ -36,9 +36,9 @@ where
     E: std::error::Error + Send + Sync + 'static,
 {
     let mode = match mode {
-        "default" => service::Mode::Discovery,
-        "explore" => service::Mode::Explore,
-        "classic" => service::Mode::Classic,
+        "default" => ServerMode::MetaTools,
+        "explore" => ServerMode::Explore,
+        "classic" => ServerMode::Classic,
         other => panic!("no mode is called {other}"),
     };
     let configuration = Configuration {

@@ -29,9 +29,9 @@ use usage::Usage;
 
 /// Which tools are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ServerMode {
     /// The two that find and call all others.
-    Discovery,
+    MetaTools,
     /// These two, and the discovery suite.
     Explore,
     /// Every tool by itself.
@@ -96,7 +96,7 @@ impl From<CallAnswer> for Answer {
 /// Answers requests about a selection of tools.
 pub(crate) struct Service {
     selection: Selection,
-    mode: Mode,
+    mode: ServerMode,
     executor: Executor,
     permits: Permits,
     usage: Usage,
@@ -106,7 +106,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(
         selection: Selection,
-        mode: Mode,
+        mode: ServerMode,
         executor: Executor,
         permits: Permits,
     ) -> Self {
@@ -126,18 +126,18 @@ impl Service {
     }
 
     /// Which tools are registered.
-    pub(crate) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> ServerMode {
         self.mode
     }
 
     /// The registered tools, and a permit if there are many.
     pub(crate) async fn tools(&self) -> (Vec<ToolDescription>, Option<AnswerPermit>) {
         let permit = match self.mode {
-            Mode::Classic => {
+            ServerMode::Classic => {
                 let bytes = self.selection.tables.text.len();
                 self.permits.answer(bytes).await
             }
-            Mode::Discovery | Mode::Explore => None,
+            ServerMode::MetaTools | ServerMode::Explore => None,
         };
         (registration::tools(&self.selection, self.mode), permit)
     }
@@ -160,10 +160,10 @@ impl Service {
             return Ok(Request::Lookup { tool, arguments });
         }
         match self.mode {
-            Mode::Discovery | Mode::Explore if name == CALL => {
+            ServerMode::MetaTools | ServerMode::Explore if name == CALL => {
                 request::target(arguments).map_err(InvalidRequest::Refused)
             }
-            Mode::Classic if self.selection.find(name).is_some() => Ok(Request::Call {
+            ServerMode::Classic if self.selection.find(name).is_some() => Ok(Request::Call {
                 tool: name.to_owned(),
                 arguments,
             }),
@@ -207,14 +207,14 @@ impl Service {
     }
 
     fn is_search(&self, name: &str) -> bool {
-        self.mode != Mode::Classic && name == SEARCH
+        self.mode != ServerMode::Classic && name == SEARCH
     }
 
     /// The tool of the discovery suite that is registered under a name.
     fn lookup_tool(&self, name: &str) -> Option<LookupTool> {
         match self.mode {
-            Mode::Explore => LookupTool::from_name(name),
-            Mode::Discovery | Mode::Classic => None,
+            ServerMode::Explore => LookupTool::from_name(name),
+            ServerMode::MetaTools | ServerMode::Classic => None,
         }
     }
 

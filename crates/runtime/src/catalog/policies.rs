@@ -15,11 +15,11 @@ use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 
 /// What policies allow.
-pub(crate) struct Allowed {
+pub(crate) struct AllowedCatalog {
     /// Of the tools.
     pub(crate) selection: Selection,
     /// Where and with what they run: what was baked, and what each file says.
-    pub(crate) surroundings: Vec<Surroundings>,
+    pub(crate) execution_rules: Vec<Surroundings>,
     /// What is to be said about the files although they are right.
     pub(crate) warnings: String,
 }
@@ -32,10 +32,10 @@ pub(crate) fn apply(
     catalog: &'static Catalog,
     files: &[PathBuf],
     trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
-) -> Result<Allowed, String> {
-    let mut allowed = Allowed {
+) -> Result<AllowedCatalog, String> {
+    let mut allowed = AllowedCatalog {
         selection: Selection::all(catalog),
-        surroundings: catalog.surroundings.iter().map(guard::baked).collect(),
+        execution_rules: catalog.execution_rules.iter().map(guard::baked).collect(),
         warnings: String::new(),
     };
     if files.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) fn apply(
             let tables = Box::leak(Box::new(build(&facts)));
             allowed.selection = Selection::narrowed(catalog, tables, kept);
             let surroundings = policies.into_iter().map(|policy| policy.surroundings);
-            allowed.surroundings.extend(surroundings);
+            allowed.execution_rules.extend(surroundings);
             allowed.warnings = render(&messages, &sources);
             return Ok(allowed);
         }

@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use super::Mode;
+use super::ServerMode;
 use crate::catalog::selection::Selection;
 use crate::discovery;
 use crate::registration::{CALL, Hints, SEARCH, ToolDescription, object};
 
 /// The registered tools of a mode.
-pub(super) fn tools(selection: &Selection, mode: Mode) -> Vec<ToolDescription> {
+pub(super) fn tools(selection: &Selection, mode: ServerMode) -> Vec<ToolDescription> {
     match mode {
-        Mode::Discovery => meta_tools(),
-        Mode::Explore => {
+        ServerMode::MetaTools => meta_tools(),
+        ServerMode::Explore => {
             let mut tools = meta_tools();
             tools.extend(discovery::registration());
             tools
         }
-        Mode::Classic => classic_tools(selection),
+        ServerMode::Classic => classic_tools(selection),
     }
 }
 
