@@ -73,9 +73,9 @@ pub(super) fn allowed(
     let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
     eprint!("{}", allowed.warnings);
     let all = allowed.selection;
-    allowed.selection = all.named(names).map_err(|unknown| {
+    allowed.selection = all.with_clis_named(names).map_err(|unknown| {
         if Selection::all(catalog)
-            .named(slice::from_ref(unknown))
+            .with_clis_named(slice::from_ref(unknown))
             .is_ok()
         {
             return format!("the policy allows no tool of `{unknown}`");

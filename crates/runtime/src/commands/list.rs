@@ -179,7 +179,7 @@ fn object(selection: &Selection, tool: &Tool) -> Value {
         "cli_name": selection.text(cli.name),
         "category": cli.category.map(|category| selection.text(category)),
         "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
-        "input_schema": selection.schema(tool),
+        "input_schema": selection.input_schema(tool),
         "command": command(selection, tool),
     })
 }

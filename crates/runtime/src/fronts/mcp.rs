@@ -281,7 +281,7 @@ fn tool(description: ToolDescription) -> Tool {
             hints.open_world,
         )
     });
-    tool.meta = description.is_always_shown.then(|| {
+    tool.meta = description.is_always_loaded.then(|| {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
         meta
