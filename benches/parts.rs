@@ -87,7 +87,7 @@ fn explore(bencher: Bencher<'_, '_>, mode: &str) {
 fn explore_again(bencher: Bencher<'_, '_>) {
     bencher
         .with_inputs(|| object(json!({"query": SENTENCE})))
-        .bench_values(|arguments| internals::explore_again(&CATALOG, arguments));
+        .bench_values(|arguments| internals::explore_cached(&CATALOG, arguments));
 }
 
 const SENTENCE: &str = "how do i undo the last comit";

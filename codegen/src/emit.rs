@@ -109,15 +109,15 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
         .map_or(quote!(None), execution_rules_value);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece, Reader,
-            Surroundings, Table, Tables, Trigrams, Words, phf,
+            Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery, Index,
+            Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams, Words, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {
             hash: #hash,
             tables: &TABLES,
             discovery: &DISCOVERY,
-            surroundings: #execution_rules,
+            execution_rules: #execution_rules,
             find,
             call,
         };
@@ -160,7 +160,7 @@ fn execution_rules_value(execution_rules: &ExecutionRules) -> TokenStream {
         let network = optional_text(container.network.as_ref());
         let working_dir = optional_text(container.working_dir.as_ref());
         quote! {
-            Some(Container {
+            Some(BakedContainer {
                 image: #image,
                 volumes: &[#(#volumes),*],
                 network: #network,
@@ -174,9 +174,13 @@ fn execution_rules_value(execution_rules: &ExecutionRules) -> TokenStream {
         deny,
     } = env;
     quote! {
-        Some(Surroundings {
+        Some(BakedExecutionRules {
             container: #container,
-            env: Env { is_minimal: #is_minimal, allow: &[#(#allow),*], deny: &[#(#deny),*] },
+            environment: BakedEnvironment {
+                is_minimal: #is_minimal,
+                allow: &[#(#allow),*],
+                deny: &[#(#deny),*],
+            },
             roots: &[#(#roots),*],
         })
     }

@@ -222,9 +222,9 @@ fn searches_are_logged_with_sums_at_the_end() {
         "{answered}"
     );
     line(r#"answered tool="climax_search" query="commit" results="#);
-    let sum = line(r#"in all tool="search_mcp_tools" requests=2 mean_microseconds="#);
+    let sum = line(r#"totals tool="search_mcp_tools" requests=2 mean_microseconds="#);
     assert!(sum.contains(" longest_microseconds="), "{sum}");
-    line(r#"in all tool="climax_search" requests=1 "#);
+    line(r#"totals tool="climax_search" requests=1 "#);
 }
 
 #[test]
@@ -302,12 +302,12 @@ fn large_requests_are_refused_with_short_answers() {
         (
             CAPABILITY,
             json!({"capability_description": "a", "required_parameters": [long]}),
-            "required_parameters has a name of over 200 characters",
+            "required_parameters contains a name longer than 200 characters",
         ),
         (
             DETAILS,
             json!({"tool_id": long}),
-            "tool_id has a name of over 200 characters",
+            "tool_id contains a name longer than 200 characters",
         ),
         (
             SEARCH,
@@ -322,7 +322,7 @@ fn large_requests_are_refused_with_short_answers() {
         (
             SEARCH,
             json!({"query": [long]}),
-            "Query must be text, not [\"xxx",
+            "Query must be a string, not [\"xxx",
         ),
     ] {
         let answer = server.call_registered(tool, &arguments);

@@ -154,7 +154,7 @@ fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
         problems,
         [
             "Capability description contains control characters",
-            "required_parameters must be names, not 5",
+            "required_parameters must contain names, not 5",
             "Invalid preferred_complexity 'simpel'. Valid options: simple, moderate, complex, any",
             "max_results must be between 1 and 50",
         ]

@@ -151,7 +151,7 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
     let (_, error) = refused(&mut server, DETAILS, &json!({"tool_id": "zzzzqqqq"}));
     assert_eq!(
         error["suggestions"],
-        json!(["Find one with search_mcp_tools"])
+        json!(["Find a tool with search_mcp_tools"])
     );
 
     for none in [json!({}), json!({"tool_id": null}), json!({"tool_id": []})] {
@@ -166,8 +166,8 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
     assert_eq!(
         problems,
         [
-            "tool_id must be names, not 5",
-            "tool_id must be names, not \" \"",
+            "tool_id must contain names, not 5",
+            "tool_id must contain names, not \" \"",
             "include_schema must be true or false"
         ]
     );

@@ -32,10 +32,10 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
             texts(&answer["navigation_hints"]),
             [
                 format!(
-                    "Category '{category}' has no tools here; in all others: {SEARCH} {}",
+                    "Category '{category}' has no tools; search all categories: {SEARCH} {}",
                     json!({"query": "commit"})
                 ),
-                format!("See what there is: {CATEGORIES} {{}}"),
+                format!("Browse the categories: {CATEGORIES} {{}}"),
             ]
         );
     }
@@ -46,7 +46,7 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
     );
     assert!(
         text(&nothing["navigation_hints"][0])
-            .starts_with("Nothing fits with these filters; without: ")
+            .starts_with("No tool matches with these filters; search without them: ")
     );
 }
 
@@ -61,8 +61,8 @@ fn hints_are_calls_that_can_be_made() {
     let hints = texts(&answer["navigation_hints"]);
     let starts = [
         "Call the best match: climax_call ",
-        "See all about it: get_tool_details ",
-        " of 5 are in category ",
+        "Show its details: get_tool_details ",
+        " of 5 results are in category ",
         "5 of ",
     ];
     assert_eq!(hints.len(), starts.len(), "{hints:?}");
@@ -102,16 +102,16 @@ fn nobody_is_told_to_call_what_may_destroy_something() {
     );
     let writing = hints("docker_commit", "docker_commit");
     assert!(
-        writing[0].starts_with("See all about the best match: "),
+        writing[0].starts_with("Show details of the best match: "),
         "{writing:?}"
     );
     assert!(
-        writing[1].starts_with("Call it, which changes something: climax_call "),
+        writing[1].starts_with("Call it (makes changes): climax_call "),
         "{writing:?}"
     );
     let destroying = hints("docker_rm", "docker_rm");
     assert!(
-        destroying[0].starts_with("It may destroy something, so see all about it: "),
+        destroying[0].starts_with("Best match, but it may destroy data; read its details first: "),
         "{destroying:?}"
     );
     assert!(
@@ -145,6 +145,6 @@ fn hints_keep_what_was_asked_for() {
     let hint = text(&nothing["navigation_hints"][0]);
     assert_eq!(
         hint,
-        r#"Nothing fits with these filters; without: search_mcp_tools {"query":"zzzzqqqq"}"#
+        r#"No tool matches with these filters; search without them: search_mcp_tools {"query":"zzzzqqqq"}"#
     );
 }

@@ -369,7 +369,7 @@ fn queries_have_limits() {
     let (problems, _) = refused(&mut server, SEARCH, &json!({}));
     assert_eq!(problems, ["Query cannot be empty"]);
     let (problems, _) = refused(&mut server, SEARCH, &json!({"query": ["a"]}));
-    assert_eq!(problems, [r#"Query must be text, not ["a"]"#]);
+    assert_eq!(problems, [r#"Query must be a string, not ["a"]"#]);
     let long = "ä".repeat(1000);
     ask(&mut server, SEARCH, &json!({"query": long}));
     let (problems, error) = refused(&mut server, SEARCH, &json!({"query": long + "a"}));

@@ -2,14 +2,15 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
-        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
+        Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
+        Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
+        Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
         tables: &TABLES,
         discovery: &DISCOVERY,
-        surroundings: None,
+        execution_rules: None,
         find,
         call,
     };

@@ -2,21 +2,22 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
-        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
+        Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
+        Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
+        Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "f89d62422883d4ac",
         tables: &TABLES,
         discovery: &DISCOVERY,
-        surroundings: Some(Surroundings {
-            container: Some(Container {
+        execution_rules: Some(BakedExecutionRules {
+            container: Some(BakedContainer {
                 image: "notes",
                 volumes: &["$HOME/notes:/notes"],
                 network: Some("none"),
                 working_dir: None,
             }),
-            env: Env {
+            environment: BakedEnvironment {
                 is_minimal: true,
                 allow: &["NOTES_*"],
                 deny: &[],

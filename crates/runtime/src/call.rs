@@ -139,10 +139,10 @@ fn fill<'a>(
     arena: &'a Bump,
     mut argv: Argv<'a>,
 ) -> Result<Argv<'a>, Refusal> {
-    let allowed = selection.allowed(tool);
+    let allowed = selection.argument_limits(tool);
     argv.dashed = allowed.dashed();
     let mut reader = Reader::new(arguments, arena, allowed);
-    selection.call(number, tool, &mut reader, &mut argv);
+    selection.write_command_line(number, tool, &mut reader, &mut argv);
     reader.finish(mem::take(&mut argv.errors))?;
     Ok(argv)
 }

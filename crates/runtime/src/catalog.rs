@@ -1,4 +1,4 @@
-//! What was baked: tables of tools, and the code that calls them.
+//! The catalog that generated code provides: tables of tools, and functions that find and call them.
 
 pub(crate) mod policies;
 pub(crate) mod selection;
@@ -9,53 +9,53 @@ use climax_discovery::Discovery;
 use crate::call::arguments::Reader;
 use crate::call::argv::Argv;
 
-/// Everything that was baked into a binary.
+/// Everything baked into a binary.
 pub struct Catalog {
     /// A digest of the configs.
     pub hash: &'static str,
-    /// What is known of the tools.
+    /// CLIs, tools, arguments and their texts.
     pub tables: &'static Tables,
-    /// How tools are found, and what follows from what is said about them.
+    /// The search index, and what was derived about the tools.
     pub discovery: &'static Discovery,
-    /// Where and with what commands run, if a policy was baked.
-    pub surroundings: Option<Surroundings>,
-    /// The number of the tool that has a name.
+    /// Present if a policy was baked.
+    pub execution_rules: Option<BakedExecutionRules>,
+    /// Looks up the number of a tool by its name.
     pub find: fn(&str) -> Option<u32>,
-    /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
+    /// Reads the arguments of a call and writes its command line. The numbers are the CLI's and the tool's.
     pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
 }
 
-/// Where and with what commands run.
+/// The baked form of `climax_policy::rules`: how the policy has commands run.
 #[derive(Clone, Copy)]
-pub struct Surroundings {
-    /// In which container, if in one.
-    pub container: Option<Container>,
-    /// Which variables they get.
-    pub env: Env,
-    /// The directories in one of which a call's own must be, or nothing.
+pub struct BakedExecutionRules {
+    /// Commands run on the host if absent.
+    pub container: Option<BakedContainer>,
+    /// The environment variables that commands inherit.
+    pub environment: BakedEnvironment,
+    /// If not empty, a call's working directory must be inside one of these.
     pub roots: &'static [&'static str],
 }
 
-/// A container for each call.
+/// The container that each call runs in.
 #[derive(Clone, Copy)]
-pub struct Container {
-    /// What it is made of.
+pub struct BakedContainer {
+    /// The image.
     pub image: &'static str,
-    /// What it sees of the machine.
+    /// Mounted volumes, as `docker run --volume` takes them.
     pub volumes: &'static [&'static str],
-    /// The network that it is in.
+    /// The network, as `docker run --network` takes it.
     pub network: Option<&'static str>,
-    /// Where in it commands run.
+    /// The working directory inside the container.
     pub working_dir: Option<&'static str>,
 }
 
-/// Which of the server's variables commands get.
+/// The environment variables that commands inherit from the server.
 #[derive(Clone, Copy)]
-pub struct Env {
-    /// Whether only those that most programs need.
+pub struct BakedEnvironment {
+    /// Whether to inherit only the variables that most programs need, instead of all.
     pub is_minimal: bool,
-    /// And these.
+    /// Patterns of variables to inherit in addition.
     pub allow: &'static [&'static str],
-    /// But not these.
+    /// Patterns of variables not to inherit. Overrides `allow`.
     pub deny: &'static [&'static str],
 }

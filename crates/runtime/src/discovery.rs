@@ -1,5 +1,5 @@
-//! The discovery suite: four tools for agents that want more than keyword search. docs/discovery.md tells
-//! the rules by which answers are made.
+//! Answers calls of the discovery suite: four tools for agents that need more than keyword search.
+//! docs/discovery.md describes them.
 
 mod cache;
 mod capability;
@@ -18,26 +18,25 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::catalog::selection::Selection;
-pub(crate) use cache::Cache;
-use cache::Prepared;
-pub(crate) use registration::registration;
-pub(crate) use request::RESULTS;
-use request::{Request, shortened};
+pub(crate) use cache::ResponseCache;
+use cache::SerialisedBody;
+pub(crate) use registration::registered_tools;
+pub(crate) use request::MAX_RESULTS_RANGE;
+use request::{RequestArguments, excerpt};
 
-/// The version of the form of answers.
-const VERSION: &str = "1.0";
+/// The version of the response format.
+const RESPONSE_VERSION: &str = "1.0";
 
 const SERIALISABLE: &str = "responses have text keys and finite numbers";
 
-/// An answer of the suite.
-pub(crate) struct Answered {
-    /// JSON.
+/// A response of the suite.
+pub(crate) struct LookupResponse {
     pub(crate) json: String,
     pub(crate) is_error: bool,
-    /// What it is about, for the log.
-    pub(crate) about: String,
-    /// How many results it has, for the log.
-    pub(crate) results: usize,
+    /// The query or the names of the request, for the log.
+    pub(crate) subject: String,
+    /// For the log.
+    pub(crate) result_count: usize,
 }
 
 /// A tool of the suite.
@@ -57,12 +56,10 @@ impl LookupTool {
         Self::Capability,
     ];
 
-    /// The tool that has a name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// The name under which it is registered.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Search => find::NAME,
@@ -73,80 +70,78 @@ impl LookupTool {
     }
 }
 
-/// Answers a request to one of the four tools.
+/// Answers a call of one of the four tools.
 pub(crate) fn answer(
     selection: &Selection,
-    cache: &Cache,
+    cache: &ResponseCache,
     tool: LookupTool,
     arguments: Map<String, Value>,
-) -> Answered {
-    let prepare = match tool {
+) -> LookupResponse {
+    let respond = match tool {
         LookupTool::Search => {
-            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.0.prepared())
+            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.0.serialised())
         }
         LookupTool::Capability => {
-            |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.prepared())
+            |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.serialised())
         }
-        LookupTool::Details => return details::answer(selection, arguments),
-        LookupTool::Categories => return categories::answer(selection),
+        LookupTool::Details => return details::respond(selection, arguments),
+        LookupTool::Categories => return categories::respond(selection),
     };
     let start = Instant::now();
     let request = format!("{} {}", tool.name(), Value::Object(arguments.clone()));
-    let prepared = cache.get(&request).map_or_else(
+    let body = cache.get(&request).map_or_else(
         || {
-            let prepared: Prepared = prepare(selection, arguments)?;
-            cache.put(request, &prepared);
-            Ok::<_, Refusal>(prepared)
+            let body: SerialisedBody = respond(selection, arguments)?;
+            cache.put(request, &body);
+            Ok::<_, LookupRefusal>(body)
         },
         Ok,
     );
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(refusal) => return refusal.answered(),
+    let body = match body {
+        Ok(body) => body,
+        Err(refusal) => return refusal.into_response(),
     };
-    let end = End {
+    let footer = ResponseFooter {
         execution_time: (tool == LookupTool::Search).then(|| seconds_since(start)),
-        ..End::now()
+        ..ResponseFooter::now()
     };
-    Answered {
-        json: with_end(&prepared.json, &end),
+    LookupResponse {
+        json: append_footer(&body.json, &footer),
         is_error: false,
-        about: prepared.about,
-        results: prepared.results,
+        subject: body.subject,
+        result_count: body.result_count,
     }
 }
 
-/// A response without its end, which is the same each time a query is asked.
-struct Response<B> {
+/// The body of a response. It depends on the request alone, so it can be cached.
+struct LookupBody<B> {
     body: B,
-    /// What it is about, for the log.
-    about: String,
-    /// How many results it has, for the log.
-    results: usize,
+    /// See [`LookupResponse`].
+    subject: String,
+    result_count: usize,
 }
 
-impl<B: Serialize> Response<B> {
-    fn prepared(self) -> Prepared {
-        Prepared {
+impl<B: Serialize> LookupBody<B> {
+    fn serialised(self) -> SerialisedBody {
+        SerialisedBody {
             json: to_json(&self.body),
-            about: self.about,
-            results: self.results,
+            subject: self.subject,
+            result_count: self.result_count,
         }
     }
 }
 
-/// A whole response.
 #[derive(Serialize)]
-struct Finished<B> {
+struct CompleteResponse<B> {
     #[serde(flatten)]
     body: B,
     #[serde(flatten)]
-    end: End,
+    footer: ResponseFooter,
 }
 
-/// The end of every response that does not report an error.
+/// The last fields of every successful response. They differ from call to call.
 #[derive(Serialize)]
-struct End {
+struct ResponseFooter {
     /// In seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     execution_time: Option<f64>,
@@ -155,12 +150,12 @@ struct End {
     success: bool,
 }
 
-impl End {
+impl ResponseFooter {
     fn now() -> Self {
         Self {
             execution_time: None,
             timestamp: timestamp(),
-            version: VERSION,
+            version: RESPONSE_VERSION,
             success: true,
         }
     }
@@ -170,48 +165,49 @@ fn seconds_since(start: Instant) -> f64 {
     (start.elapsed().as_secs_f64() * 1e6).round() / 1e6
 }
 
-/// A response that was kept, and the end that it has today.
-fn with_end(body: &str, end: &End) -> String {
+/// Joins the JSON objects of a body and a footer.
+fn append_footer(body: &str, footer: &ResponseFooter) -> String {
     let body = body
         .strip_suffix('}')
         .expect("a body is an object with fields");
-    let end = to_json(end);
-    format!("{body},{}", &end[1..])
+    let footer = to_json(footer);
+    format!("{body},{}", &footer[1..])
 }
 
 fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect(SERIALISABLE)
 }
 
-/// Why a request cannot be answered.
-struct Refusal {
+/// A request with invalid arguments.
+struct LookupRefusal {
     tool: &'static str,
-    request: Request,
-    /// What the request was about.
+    /// The arguments with the problems found in them.
+    arguments: RequestArguments,
+    /// The query or the names of the request.
     context: String,
 }
 
-impl Refusal {
+impl LookupRefusal {
     fn problems(&self) -> String {
-        self.request.problems.join("; ")
+        self.arguments.problems.join("; ")
     }
 
-    fn answered(self) -> Answered {
+    fn into_response(self) -> LookupResponse {
         let message = format!("Parameter validation errors: {}", self.problems());
-        let response =
-            ErrorResponse::new(self.tool, message, &self.context, self.request.suggestions);
-        Answered {
-            json: to_json(&response),
+        let suggestions = self.arguments.suggestions;
+        let error = LookupError::new(self.tool, message, &self.context, suggestions);
+        LookupResponse {
+            json: to_json(&error),
             is_error: true,
-            about: self.context,
-            results: 0,
+            subject: self.context,
+            result_count: 0,
         }
     }
 }
 
-/// A response that reports an error.
+/// The JSON of an error.
 #[derive(Serialize)]
-struct ErrorResponse {
+struct LookupError {
     success: bool,
     error: ErrorDetails,
 }
@@ -225,7 +221,7 @@ struct ErrorDetails {
     suggestions: Vec<String>,
 }
 
-impl ErrorResponse {
+impl LookupError {
     fn new(tool: &'static str, message: String, context: &str, suggestions: Vec<String>) -> Self {
         let context = Some(context).filter(|context| !context.is_empty());
         Self {
@@ -233,7 +229,7 @@ impl ErrorResponse {
             error: ErrorDetails {
                 tool,
                 message,
-                context: context.map(|context| shortened(context).into_owned()),
+                context: context.map(|context| excerpt(context).into_owned()),
                 timestamp: timestamp(),
                 suggestions,
             },
@@ -241,15 +237,15 @@ impl ErrorResponse {
     }
 }
 
-/// The tools that fit a query, for a front that shows them in its own way.
+/// The tools that match a query, for a front that formats them itself.
 pub(crate) struct FoundTools {
-    response: Response<find::Body>,
-    /// How many tools fit at all.
+    body: find::SearchBody,
+    /// The number of all matches.
     pub(crate) total: usize,
     start: Instant,
 }
 
-/// A tool that fits a query.
+/// A tool that matches a query.
 pub(crate) struct FoundTool<'f> {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
@@ -259,10 +255,10 @@ pub(crate) struct FoundTool<'f> {
     pub(crate) reasons: &'f [String],
 }
 
-/// Finds the tools that fit a query.
+/// Finds the tools that match a query.
 ///
 /// # Errors
-/// What is wrong with the query.
+/// The problems with the query.
 pub(crate) fn find_tools(
     selection: &Selection,
     query: &str,
@@ -271,36 +267,36 @@ pub(crate) fn find_tools(
     let start = Instant::now();
     let arguments = [("query", query.into()), ("max_results", limit.into())];
     let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    let (response, total) = find::respond(selection, arguments.into_iter().collect())
+    let (lookup, total) = find::respond(selection, arguments.into_iter().collect())
         .map_err(|refusal| refusal.problems())?;
     Ok(FoundTools {
-        response,
+        body: lookup.body,
         total,
         start,
     })
 }
 
 impl FoundTools {
-    /// The best first.
+    /// The tools, best first.
     pub(crate) fn tools(&self) -> impl ExactSizeIterator<Item = FoundTool<'_>> {
-        let results = self.response.body.results.iter();
+        let results = self.body.results.iter();
         results.map(find::SearchResult::found_tool)
     }
 
-    /// The response of `search_mcp_tools`, for people to read.
+    /// The response of `search_mcp_tools`, pretty-printed.
     pub(crate) fn json(self) -> String {
-        let finished = Finished {
-            body: self.response.body,
-            end: End {
+        let response = CompleteResponse {
+            body: self.body,
+            footer: ResponseFooter {
                 execution_time: Some(seconds_since(self.start)),
-                ..End::now()
+                ..ResponseFooter::now()
             },
         };
-        serde_json::to_string_pretty(&finished).expect(SERIALISABLE)
+        serde_json::to_string_pretty(&response).expect(SERIALISABLE)
     }
 }
 
-/// The current time as answers show it: `2026-11-16 17:30:00 UTC`.
+/// The current time as responses show it: `2026-11-16 17:30:00 UTC`.
 fn timestamp() -> String {
     Utc::now().format("%F %T UTC").to_string()
 }

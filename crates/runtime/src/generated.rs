@@ -1,6 +1,6 @@
-//! Everything that generated code uses, and nothing else does from outside this crate.
+//! The items that generated code uses. Nothing else outside this crate uses them.
 //!
-//! Generated code holds one struct a tool: `read` builds it from a call's JSON with a [`Reader`],
+//! Generated code has one struct per tool: `read` builds it from a call's JSON with a [`Reader`], and
 //! `write` turns it into a command line with an [`Argv`].
 
 pub use std::borrow::Cow;
@@ -18,4 +18,4 @@ pub use phf_shared::PhfBorrow;
 
 pub use crate::call::arguments::{Kind, Reader, choice, choice_text};
 pub use crate::call::argv::Argv;
-pub use crate::catalog::{Catalog, Container, Env, Surroundings};
+pub use crate::catalog::{BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog};

@@ -1,5 +1,5 @@
-//! Parts of the runtime for benchmarks and tests: the steps of a request, which `benches/parts.rs` measures,
-//! and MCP over another transport, which `tests/` compares with stdio. Nobody else uses it.
+//! Entry points for benchmarks and tests only: the steps of a request, which `benches/parts.rs` measures, and
+//! MCP over other transports, which `tests/` compares with stdio.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
@@ -19,27 +19,27 @@ use crate::call::guard::Guard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::Configuration;
-use crate::discovery::{self, Cache, LookupTool};
+use crate::discovery::{self, LookupTool, ResponseCache};
 use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
-use crate::service::{self, search_query};
+use crate::service::{ServerMode, search_query};
 
-/// Serves a catalog over a transport of rmcp's until its client leaves. The modes are `default`, `explore` and
-/// `classic`.
+/// Serves a catalog over an rmcp transport until the client disconnects. The modes are `default`, `explore`
+/// and `classic`.
 ///
 /// # Panics
-/// There is no such mode.
+/// If the mode is unknown.
 pub async fn serve<T, E, A>(catalog: &'static Catalog, mode: &str, transport: T)
 where
     T: IntoTransport<RoleServer, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
     let mode = match mode {
-        "default" => service::Mode::Discovery,
-        "explore" => service::Mode::Explore,
-        "classic" => service::Mode::Classic,
-        other => panic!("no mode is called {other}"),
+        "default" => ServerMode::MetaTools,
+        "explore" => ServerMode::Explore,
+        "classic" => ServerMode::Classic,
+        other => panic!("unknown mode {other}"),
     };
     let configuration = Configuration {
         selection: Selection::all(catalog),
@@ -57,17 +57,17 @@ where
     service.close().await;
 }
 
-/// Runs this process as one that runs commands, if it was started for that. A program that serves a handler
-/// calls it first.
+/// Runs this process as the supervisor of commands if it was started as one. A program that uses [`serve`]
+/// calls this first.
 #[must_use]
 pub fn run_as_helper() -> Option<ExitCode> {
     climax_runner::is_helper_process().then(climax_runner::helper_main)
 }
 
-/// JSON -> typed arguments -> command line; returns how many words it has.
+/// Turns JSON arguments into a command line. Returns its number of words.
 ///
 /// # Panics
-/// There is no such tool.
+/// If the tool is unknown or refuses the arguments.
 #[must_use]
 pub fn command_line(
     catalog: &'static Catalog,
@@ -75,46 +75,52 @@ pub fn command_line(
     arguments: &Map<String, Value>,
 ) -> usize {
     let selection = Selection::all(catalog);
-    let (number, tool) = selection.find(tool).expect("a tool");
+    let (number, tool) = selection.find_tool(tool).expect("the tool exists");
     let arena = Bump::new();
-    let mut reader = Reader::new(arguments, &arena, selection.allowed(&tool));
+    let mut reader = Reader::new(arguments, &arena, selection.argument_limits(&tool));
     let mut argv = Argv::begin("program", selection.text(tool.command));
-    selection.call(number, &tool, &mut reader, &mut argv);
+    selection.write_command_line(number, &tool, &mut reader, &mut argv);
     assert!(reader.finish(argv.errors).is_ok());
     argv.words.len()
 }
 
-/// Query -> answer of `climax_search`.
+/// Returns the response of `climax_search`.
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
     search::search(&Selection::all(catalog), &search_query(arguments)).json
 }
 
-/// Query in words -> the best tools; returns how many fit.
+/// Ranks tools for a query. Returns the number of matches.
 ///
 /// # Panics
-/// There is no such mode.
+/// If the mode is unknown.
 #[must_use]
 pub fn rank(catalog: &'static Catalog, query: &str, mode: &str) -> usize {
     let mut modes = Mode::ALL.into_iter();
-    let mode = modes.find(|it| it.name() == mode).expect("a mode");
-    ranked::find(&Selection::all(catalog), query, mode, 10, |_| true).total
+    let mode = modes
+        .find(|candidate| candidate.name() == mode)
+        .expect("the mode exists");
+    ranked::find_ranked(&Selection::all(catalog), query, mode, 10, |_| true).total
 }
 
-/// Arguments of `search_mcp_tools` -> its answer.
+/// Returns the response of `search_mcp_tools`, without a cached body.
 #[must_use]
 pub fn explore(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
-    explore_with(catalog, &Cache::default(), arguments)
+    explore_with(catalog, &ResponseCache::default(), arguments)
 }
 
-/// The same, where the answer is kept for the next time.
+/// Like [`explore`], with a cache that lives as long as the process.
 #[must_use]
-pub fn explore_again(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
-    static CACHE: LazyLock<Cache> = LazyLock::new(Cache::default);
+pub fn explore_cached(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
+    static CACHE: LazyLock<ResponseCache> = LazyLock::new(ResponseCache::default);
     explore_with(catalog, &CACHE, arguments)
 }
 
-fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String, Value>) -> String {
+fn explore_with(
+    catalog: &'static Catalog,
+    cache: &ResponseCache,
+    arguments: Map<String, Value>,
+) -> String {
     discovery::answer(
         &Selection::all(catalog),
         cache,
@@ -124,7 +130,7 @@ fn explore_with(catalog: &'static Catalog, cache: &Cache, arguments: Map<String,
     .json
 }
 
-/// What a command wrote -> answer of a call.
+/// Turns the output of a command into the answer of a call.
 #[must_use]
 pub fn answer(stdout: &[u8], stderr: &[u8], max_output: usize) -> String {
     let captured = |bytes| {

@@ -1,16 +1,15 @@
-//! The runtime of CLImax: an MCP server over a catalog of command-line tools that was generated
-//! when the binary was built.
+//! The runtime of CLImax: an MCP server for a catalog of command-line tools generated at build time.
 //!
-//! A crate that wants a server of its own has `climax_codegen::bake("tools")` in its build script,
-//! and this as its `main.rs`:
+//! To build a server of its own, a crate calls `climax_codegen::bake("tools")` in its build script and
+//! has this `main.rs`:
 //!
 //! ```text
 //! climax_runtime::catalog!();
 //! fn main() -> std::process::ExitCode { climax_runtime::main(&CATALOG) }
 //! ```
 //!
-//! A call's path: [`service`] takes the request, [`call`] finds the tool and has generated code turn
-//! JSON into typed arguments and these into a command line, [`climax_runner`] runs it.
+//! The path of a call: [`service`] takes the request; [`call`] finds the tool, and generated code turns
+//! JSON into typed arguments and those into a command line; [`climax_runner`] runs it.
 
 mod call;
 mod catalog;
@@ -30,8 +29,8 @@ mod supported;
 pub use catalog::Catalog;
 pub use commands::main;
 
-/// Includes the catalog that the crate's build script baked, as `CATALOG`. A crate that bakes several
-/// names the file.
+/// Includes the catalog that the crate's build script baked, as `CATALOG`. A crate with several catalogs
+/// passes the file name.
 #[macro_export]
 macro_rules! catalog {
     () => {

@@ -1,4 +1,4 @@
-//! Logs go to standard error, and to a file if one is named; standard output is the protocol's.
+//! Logs to standard error, and to a file if `CLIMAX_LOG_FILE` is set. Standard output carries the protocol.
 
 use std::borrow::Cow;
 use std::env;
@@ -15,10 +15,10 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// The variable that names a file for the log.
-const LOG_FILE: &str = "CLIMAX_LOG_FILE";
+/// The environment variable with the path of the log file.
+const LOG_FILE_VARIABLE: &str = "CLIMAX_LOG_FILE";
 
-/// How much is logged.
+/// The least severe level that is logged to standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
     Debug,
@@ -39,16 +39,21 @@ impl From<LogLevel> for Level {
     }
 }
 
-/// Starts to log. The file, if there is one, gets everything down to debug.
+/// Installs the global logger. The log file gets all levels, whatever `level` is.
 ///
 /// # Errors
-/// The file cannot be opened.
+/// If the log file cannot be opened.
 pub(crate) fn start(level: LogLevel) -> Result<(), String> {
     let level = Level::from(level);
-    let path = env::var_os(LOG_FILE).filter(|path| !path.is_empty());
+    let path = env::var_os(LOG_FILE_VARIABLE).filter(|path| !path.is_empty());
     let file = path.map(|path| {
         let file = File::options().create(true).append(true).open(&path);
-        file.map_err(|error| format!("{LOG_FILE}: cannot write `{}`: {error}", path.display()))
+        file.map_err(|error| {
+            format!(
+                "{LOG_FILE_VARIABLE}: cannot write `{}`: {error}",
+                path.display()
+            )
+        })
     });
     let stderr = Arc::new(LossyWriter::new(io::stderr())).with_max_level(level);
     let (max_level, writer) = match file.transpose()? {
@@ -59,37 +64,37 @@ pub(crate) fn start(level: LogLevel) -> Result<(), String> {
         .with_max_level(max_level)
         .with_target(false)
         .with_writer(writer)
-        // Such an error would be printed to standard error, which may block.
+        // Internal errors are printed to standard error, which may block.
         .log_internal_errors(false)
         .finish()
         .with(filter_fn(is_logged));
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
 
-/// rmcp's spans and reports repeat what requests and responses say, down to whole outputs of commands. Only its
-/// errors help a reader of the log.
+/// Drops all of rmcp's spans and events except errors: they repeat requests and responses, including the whole
+/// output of commands.
 fn is_logged(metadata: &Metadata<'_>) -> bool {
     let is_rmcp = metadata.target().starts_with("rmcp");
     !metadata.is_span() && (!is_rmcp || *metadata.level() == Level::ERROR)
 }
 
-/// Bytes that a pipe takes at once if it takes any.
+/// A pipe that polls as writable takes this many bytes without blocking.
 const MAX_WRITE_BYTES: usize = 4096;
 
-/// Writes lines to a pipe without blocking and drops what does not fit, so that a client that does not read
-/// the log cannot stop the server. The file is shared with other processes, so it is not made non-blocking;
-/// a thread that writes would delay the start and the exit, and forking requires a single thread.
+/// Writes lines to a pipe without blocking and drops lines that do not fit, so that a client that does not
+/// read the log cannot stop the server. The pipe is not set to non-blocking mode because other processes
+/// share it. A writer thread would delay start and exit, and forking requires a single thread.
 struct LossyWriter<F> {
     file: F,
-    /// The last line that was written lacks its end.
-    is_cut: AtomicBool,
+    /// Whether the last line was written only in part.
+    is_truncated: AtomicBool,
 }
 
 impl<F: AsFd> LossyWriter<F> {
     fn new(file: F) -> Self {
         Self {
             file,
-            is_cut: AtomicBool::new(false),
+            is_truncated: AtomicBool::new(false),
         }
     }
 
@@ -103,18 +108,18 @@ impl<F: AsFd> LossyWriter<F> {
 }
 
 impl<F: AsFd> Write for &LossyWriter<F> {
-    /// Expects a whole line, which is what the subscriber passes.
+    /// Expects a whole line, as the subscriber passes it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let was_cut = self.is_cut.load(Ordering::Relaxed);
-        let text = if was_cut {
+        let was_truncated = self.is_truncated.load(Ordering::Relaxed);
+        let text = if was_truncated {
             Cow::Owned([b"\n", line].concat())
         } else {
             Cow::Borrowed(line)
         };
-        let pieces = text.chunks(MAX_WRITE_BYTES);
-        let failed = pieces.enumerate().find(|(_, piece)| !self.try_write(piece));
-        let is_cut = failed.is_some_and(|(number, _)| number > 0 || was_cut);
-        self.is_cut.store(is_cut, Ordering::Relaxed);
+        let mut chunks = text.chunks(MAX_WRITE_BYTES);
+        let failed_chunk = chunks.position(|chunk| !self.try_write(chunk));
+        let is_truncated = failed_chunk.is_some_and(|index| index > 0 || was_truncated);
+        self.is_truncated.store(is_truncated, Ordering::Relaxed);
         Ok(line.len())
     }
 
@@ -130,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_pipe_drops_lines_and_the_next_line_stands_for_itself() {
+    fn lines_are_dropped_while_the_pipe_is_full_and_the_next_one_starts_on_a_new_line() {
         let (mut reader, writer) = io::pipe().expect("a pipe");
         let lossy = LossyWriter::new(writer);
         let long = "x".repeat(2 * MAX_WRITE_BYTES - 100) + "\n";
@@ -145,9 +150,9 @@ mod tests {
         let text = String::from_utf8(text).expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         let (last, others) = lines.split_last().expect("lines");
-        let (cut, whole) = others.split_last().expect("lines");
+        let (truncated, complete) = others.split_last().expect("lines");
         assert_eq!(*last, "last");
-        assert!(long.starts_with(cut));
-        assert!(!whole.is_empty() && whole.iter().all(|line| *line == long.trim_end()));
+        assert!(long.starts_with(truncated));
+        assert!(!complete.is_empty() && complete.iter().all(|line| *line == long.trim_end()));
     }
 }

@@ -1,12 +1,12 @@
-//! How tools are registered with a client.
+//! Describes the tools that a server registers with its client.
 
 use climax_core::risk::Risk;
 use serde_json::{Map, Value};
 
-/// The name of the search tool.
-pub(crate) const SEARCH: &str = "climax_search";
-/// The name of the tool that calls others.
-pub(crate) const CALL: &str = "climax_call";
+/// The name of the meta tool that searches.
+pub(crate) const SEARCH_TOOL: &str = "climax_search";
+/// The name of the meta tool that calls other tools.
+pub(crate) const CALL_TOOL: &str = "climax_call";
 
 /// A registered tool.
 pub(crate) struct ToolDescription {
@@ -15,24 +15,23 @@ pub(crate) struct ToolDescription {
     pub(crate) description: &'static str,
     /// A JSON Schema.
     pub(crate) input_schema: Map<String, Value>,
-    /// What a client may assume about it, if anything is known.
-    pub(crate) hints: Option<Hints>,
-    /// Whether clients that hide tools until they are searched for must show this one: it is what they
-    /// search with.
-    pub(crate) is_always_shown: bool,
+    pub(crate) hints: Option<BehaviourHints>,
+    /// Whether clients that load tools on demand should always load this one. True for the meta tools, which
+    /// find all others.
+    pub(crate) is_always_loaded: bool,
 }
 
-/// What a client may assume about a tool. `None` means that nothing is known.
+/// What a client may assume about a tool (MCP tool annotations). `None` means unknown.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Hints {
+pub(crate) struct BehaviourHints {
     pub(crate) read_only: Option<bool>,
     pub(crate) destructive: Option<bool>,
     pub(crate) idempotent: Option<bool>,
     pub(crate) open_world: Option<bool>,
 }
 
-impl Hints {
-    /// A look-up in what was baked.
+impl BehaviourHints {
+    /// For a lookup in the baked catalog.
     pub(crate) const LOOKUP: Self = Self {
         read_only: Some(true),
         destructive: Some(false),
@@ -40,7 +39,7 @@ impl Hints {
         open_world: Some(false),
     };
 
-    /// A call of any tool.
+    /// For a call of any tool: the most dangerous combination.
     pub(crate) const ANY_CALL: Self = Self {
         read_only: Some(false),
         destructive: Some(true),
@@ -48,7 +47,7 @@ impl Hints {
         open_world: Some(true),
     };
 
-    pub(crate) fn of_risk(risk: Risk) -> Self {
+    pub(crate) fn from_risk(risk: Risk) -> Self {
         Self {
             read_only: Some(risk == Risk::Read),
             destructive: (risk != Risk::Read).then_some(risk == Risk::Destructive),
@@ -57,8 +56,8 @@ impl Hints {
     }
 }
 
-/// The map of a JSON object.
-pub(crate) fn object(value: Value) -> Map<String, Value> {
+/// Converts a `json!` object literal to a map.
+pub(crate) fn json_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
         other => unreachable!("schemas are objects, not {other}"),

@@ -1,97 +1,97 @@
-//! Finds tools for `climax_search`, and writes its responses from JSON that was baked.
+//! Turns `climax_search` queries into responses, assembled from baked JSON.
 
 mod matches;
 pub(crate) mod ranked;
-mod set;
+mod tool_set;
 
 use climax_core::words::fold;
 use climax_discovery::rank::Mode;
 
 use crate::catalog::selection::Selection;
-use matches::{Hits, offered, substring_hits};
-use set::Set;
+use matches::{SearchHits, filtered_tools, substring_hits};
+use tool_set::ToolSet;
 
-/// What a search asks for. A filter that is absent lets everything through.
-pub(crate) struct Query {
-    /// Text to be found.
+/// The arguments of `climax_search`. An absent filter matches everything.
+pub(crate) struct SearchQuery {
+    /// Text that a tool must contain.
     pub(crate) text: Option<String>,
     /// The category of the CLI.
     pub(crate) category: Option<String>,
     /// The name of the CLI.
     pub(crate) cli: Option<String>,
-    /// How many results at most.
+    /// The maximum number of results.
     pub(crate) limit: usize,
 }
 
-/// An answer to a search.
-pub(crate) struct Searched {
-    /// JSON.
+/// A response of `climax_search`.
+pub(crate) struct SearchResponse {
     pub(crate) json: String,
-    /// How many results it has.
-    pub(crate) results: usize,
+    pub(crate) result_count: usize,
 }
 
-/// Searches.
-pub(crate) fn search(selection: &Selection, query: &Query) -> Searched {
+/// Answers a query: a summary of all CLIs without filters, matching tools otherwise.
+pub(crate) fn search(selection: &Selection, query: &SearchQuery) -> SearchResponse {
     if query.text.is_none() && query.category.is_none() && query.cli.is_none() {
         summary(selection, query.limit)
     } else {
-        results(selection, query)
+        matching_tools(selection, query)
     }
 }
 
-fn summary(selection: &Selection, limit: usize) -> Searched {
+fn summary(selection: &Selection, limit: usize) -> SearchResponse {
     let mut json = String::from(r#"{"mode":"summary","summary":["#);
     let mut total = 0;
     for cli in selection.clis() {
         if total < limit {
-            separate(&mut json, total);
+            push_separator(&mut json, total);
             json += selection.text(cli.summary);
         }
         total += 1;
     }
-    close(json, total, limit)
+    json.push(']');
+    finish_response(json, total, limit)
 }
 
-fn results(selection: &Selection, query: &Query) -> Searched {
+fn matching_tools(selection: &Selection, query: &SearchQuery) -> SearchResponse {
     let needle = query.text.as_deref().map(fold).unwrap_or_default();
     let mut hits = substring_hits(selection, query, &needle);
     let mut is_ranked = false;
-    if hits.total == 0 && needle.split_whitespace().nth(1).is_some() {
+    let has_several_words = needle.split_whitespace().nth(1).is_some();
+    if hits.total == 0 && has_several_words {
         hits = ranked_hits(selection, query);
         is_ranked = hits.total > 0;
     }
     let mut json = String::from(r#"{"mode":"search","results":["#);
-    for (number, tool) in hits.best.iter().enumerate() {
-        separate(&mut json, number);
+    for (index, tool) in hits.best.iter().enumerate() {
+        push_separator(&mut json, index);
         json += selection.text(tool.entry);
     }
+    json.push(']');
     if is_ranked {
-        json += r#"],"match":"ranked""#;
-        return close_after_list(json, hits.total, query.limit);
+        json += r#","match":"ranked""#;
     }
-    close(json, hits.total, query.limit)
+    finish_response(json, hits.total, query.limit)
 }
 
-/// Tools that have some of the words, the best first.
-fn ranked_hits(selection: &Selection, query: &Query) -> Hits {
-    let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
+/// Tools that match some of the query's words, best first.
+fn ranked_hits(selection: &Selection, query: &SearchQuery) -> SearchHits {
+    let tools = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
     let text = query.text.as_deref().unwrap_or_default();
-    let found = ranked::find(selection, text, Mode::Keyword, query.limit, |tool| {
-        offered.contains(tool)
+    let matches = ranked::find_ranked(selection, text, Mode::Keyword, query.limit, |tool| {
+        tools.contains(tool)
     });
-    Hits {
-        best: found.best.iter().map(|found| found.tool).collect(),
-        total: found.total,
+    SearchHits {
+        best: matches.best.iter().map(|found| found.tool).collect(),
+        total: matches.total,
     }
 }
 
-/// What CLIs without a category belong to, where they have to belong to one.
+/// The category that stands for CLIs without one.
 pub(crate) const UNCATEGORIZED: &str = "uncategorized";
 
-/// The tools that are offered, of a category if one is given.
-pub(crate) fn offered_in(selection: &Selection, category: Option<&str>) -> Set {
-    let mut tools = offered(selection, category, None);
+/// The offered tools, or those of one category. [`UNCATEGORIZED`] is a category here.
+pub(crate) fn offered_tools(selection: &Selection, category: Option<&str>) -> ToolSet {
+    let mut tools = filtered_tools(selection, category, None);
     if category == Some(UNCATEGORIZED) {
         for cli in selection.clis() {
             if selection.text(cli.category_key).is_empty() {
@@ -102,26 +102,21 @@ pub(crate) fn offered_in(selection: &Selection, category: Option<&str>) -> Set {
     tools
 }
 
-fn separate(json: &mut String, before: usize) {
-    if before > 0 {
+fn push_separator(json: &mut String, index: usize) {
+    if index > 0 {
         json.push(',');
     }
 }
 
-fn close(mut json: String, total: usize, limit: usize) -> Searched {
-    json.push(']');
-    close_after_list(json, total, limit)
-}
-
-/// Says how many there are if that is more than were given.
-fn close_after_list(mut json: String, total: usize, limit: usize) -> Searched {
+/// Adds the total if it exceeds the limit, and closes the object.
+fn finish_response(mut json: String, total: usize, limit: usize) -> SearchResponse {
     if total > limit {
         json += r#","total_matches":"#;
         json += &total.to_string();
     }
     json.push('}');
-    Searched {
+    SearchResponse {
         json,
-        results: total.min(limit),
+        result_count: total.min(limit),
     }
 }

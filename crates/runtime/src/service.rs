@@ -1,8 +1,7 @@
-//! Answers requests about tools and runs them: the one way through the program, whatever the client speaks.
+//! Turns requests into answers, the same way for every front.
 //!
-//! A front turns what its client sends into a [`Request`], and what comes back into what its client reads.
-//! The service knows no protocol. It owns the limits: how many commands run at once, and how many long
-//! answers wait for a client to take them.
+//! A front translates between its protocol and [`Request`] and [`Answer`]. The service knows no protocol. It
+//! owns the shared limits: how many commands run at once, and how many long answers wait for delivery.
 
 mod client;
 mod permits;
@@ -19,8 +18,8 @@ use crate::call::answer::CallAnswer;
 use crate::call::{CallState, Executor};
 use crate::catalog::selection::Selection;
 use crate::discovery::{self, FoundTools, LookupTool};
-use crate::registration::{CALL, SEARCH, ToolDescription};
-use crate::search::{Query, search};
+use crate::registration::{CALL_TOOL, SEARCH_TOOL, ToolDescription};
+use crate::search::{SearchQuery, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
@@ -29,55 +28,50 @@ use usage::Usage;
 
 /// Which tools are registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// The two that find and call all others.
-    Discovery,
-    /// These two, and the discovery suite.
+pub(crate) enum ServerMode {
+    /// The two meta tools, which find and call all others.
+    MetaTools,
+    /// The meta tools and the discovery suite.
     Explore,
-    /// Every tool by itself.
+    /// Every tool of the catalog, and no meta tool.
     Classic,
 }
 
-/// A request in the service's own terms.
+/// A request, independent of the protocol it came by.
 pub(crate) enum Request {
     /// `climax_search`.
-    Search(Query),
-    /// A tool of the discovery suite.
+    Search(SearchQuery),
+    /// A call of a discovery suite tool.
     Lookup {
         tool: LookupTool,
-        /// Its arguments.
         arguments: Map<String, Value>,
     },
-    /// Run a tool of the catalog.
+    /// A call of a catalog tool, by name.
     Call {
-        /// Its name.
         tool: String,
-        /// Its arguments.
         arguments: Map<String, Value>,
     },
 }
 
-/// Why a call of a registered tool is no request.
+/// Why a call of a registered tool is not a valid request.
 pub(crate) enum InvalidRequest {
-    /// No such tool is registered.
+    /// No tool with this name is registered.
     UnknownTool,
-    /// The arguments of a meta tool are wrong; the answer says how.
+    /// The arguments of a meta tool are invalid. The answer lists the problems.
     Refused(Answer),
 }
 
-/// What a client reads.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The text of the result.
     pub(crate) text: String,
-    /// Whether the tool failed.
     pub(crate) is_error: bool,
-    /// Held by long answers.
+    /// Set for long answers, until they are delivered.
     pub(crate) permit: Option<AnswerPermit>,
 }
 
 impl Answer {
-    /// An answer that is short.
+    /// Creates an answer without a permit.
     pub(crate) fn new(text: String, is_error: bool) -> Self {
         Self {
             text,
@@ -96,17 +90,17 @@ impl From<CallAnswer> for Answer {
 /// Answers requests about a selection of tools.
 pub(crate) struct Service {
     selection: Selection,
-    mode: Mode,
+    mode: ServerMode,
     executor: Executor,
     permits: Permits,
     usage: Usage,
-    cache: discovery::Cache,
+    cache: discovery::ResponseCache,
 }
 
 impl Service {
     pub(crate) fn new(
         selection: Selection,
-        mode: Mode,
+        mode: ServerMode,
         executor: Executor,
         permits: Permits,
     ) -> Self {
@@ -116,38 +110,41 @@ impl Service {
             executor,
             permits,
             usage: Usage::default(),
-            cache: discovery::Cache::default(),
+            cache: discovery::ResponseCache::default(),
         }
     }
 
-    /// The tools that are offered.
+    /// The offered tools.
     pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
     /// Which tools are registered.
-    pub(crate) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> ServerMode {
         self.mode
     }
 
-    /// The registered tools, and a permit if there are many.
+    /// The registered tools, with a permit if the list is long.
     pub(crate) async fn tools(&self) -> (Vec<ToolDescription>, Option<AnswerPermit>) {
         let permit = match self.mode {
-            Mode::Classic => {
+            ServerMode::Classic => {
                 let bytes = self.selection.tables.text.len();
                 self.permits.answer(bytes).await
             }
-            Mode::Discovery | Mode::Explore => None,
+            ServerMode::MetaTools | ServerMode::Explore => None,
         };
-        (registration::tools(&self.selection, self.mode), permit)
+        (
+            registration::registered_tools(&self.selection, self.mode),
+            permit,
+        )
     }
 
-    /// Whether a registered tool runs a command. The others only look up what was baked.
+    /// Whether a call of this tool runs a command. Other tools only read the catalog.
     pub(crate) fn runs_command(&self, name: &str) -> bool {
         !self.is_search(name) && self.lookup_tool(name).is_none()
     }
 
-    /// The request that a call of a registered tool is.
+    /// Turns a call of a registered tool into a request.
     pub(crate) fn request(
         &self,
         name: &str,
@@ -160,10 +157,10 @@ impl Service {
             return Ok(Request::Lookup { tool, arguments });
         }
         match self.mode {
-            Mode::Discovery | Mode::Explore if name == CALL => {
-                request::target(arguments).map_err(InvalidRequest::Refused)
+            ServerMode::MetaTools | ServerMode::Explore if name == CALL_TOOL => {
+                request::call_request(arguments).map_err(InvalidRequest::Refused)
             }
-            Mode::Classic if self.selection.find(name).is_some() => Ok(Request::Call {
+            ServerMode::Classic if self.selection.find_tool(name).is_some() => Ok(Request::Call {
                 tool: name.to_owned(),
                 arguments,
             }),
@@ -171,67 +168,68 @@ impl Service {
         }
     }
 
-    /// Answers a request. Dropping the future cancels it, and ends the command that it runs.
+    /// Answers a request. Dropping the future cancels the request and ends its command.
     pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
         match request {
-            Request::Search(query) => self.permitted(self.search(&query)).await,
+            Request::Search(query) => self.with_permit(self.search(&query)).await,
             Request::Lookup { tool, arguments } => {
-                self.permitted(self.look_up(tool, arguments)).await
+                self.with_permit(self.look_up(tool, arguments)).await
             }
             Request::Call { tool, arguments } => self.call(&tool, &arguments, client).await,
         }
     }
 
-    /// The answer with a permit, if it is a long one.
-    async fn permitted(&self, mut answer: Answer) -> Answer {
+    /// Waits for a permit if the answer is long.
+    async fn with_permit(&self, mut answer: Answer) -> Answer {
         answer.permit = self.permits.answer(answer.text.len()).await;
         answer
     }
 
-    /// Finds the tools that fit a query, for a front that shows them in its own way.
+    /// Finds the tools that match a query, for a front that formats them itself.
     ///
     /// # Errors
-    /// What is wrong with the query.
+    /// The problems with the query.
     pub(crate) fn find_tools(&self, query: &str, limit: usize) -> Result<FoundTools, String> {
         let start = Instant::now();
         let found = discovery::find_tools(&self.selection, query, limit)?;
-        let results = found.tools().len();
-        self.usage.log("search", query, results, start);
+        let result_count = found.tools().len();
+        self.usage.log("search", query, result_count, start);
         Ok(found)
     }
 
-    /// Waits until nothing of any call is left.
+    /// Waits until no process of any call is left.
     pub(crate) async fn close(&self) {
         self.executor.runner.close().await;
-        self.usage.finish();
+        self.usage.log_totals();
     }
 
     fn is_search(&self, name: &str) -> bool {
-        self.mode != Mode::Classic && name == SEARCH
+        self.mode != ServerMode::Classic && name == SEARCH_TOOL
     }
 
-    /// The tool of the discovery suite that is registered under a name.
+    /// Returns the discovery suite tool of this name, if the suite is registered.
     fn lookup_tool(&self, name: &str) -> Option<LookupTool> {
         match self.mode {
-            Mode::Explore => LookupTool::from_name(name),
-            Mode::Discovery | Mode::Classic => None,
+            ServerMode::Explore => LookupTool::from_name(name),
+            ServerMode::MetaTools | ServerMode::Classic => None,
         }
     }
 
-    fn search(&self, query: &Query) -> Answer {
+    fn search(&self, query: &SearchQuery) -> Answer {
         let start = Instant::now();
-        let searched = search(&self.selection, query);
-        let about = query.text.as_deref().unwrap_or_default();
-        self.usage.log(SEARCH, about, searched.results, start);
-        Answer::new(searched.json, false)
+        let response = search(&self.selection, query);
+        let text = query.text.as_deref().unwrap_or_default();
+        self.usage
+            .log(SEARCH_TOOL, text, response.result_count, start);
+        Answer::new(response.json, false)
     }
 
     fn look_up(&self, tool: LookupTool, arguments: Map<String, Value>) -> Answer {
         let start = Instant::now();
-        let answered = discovery::answer(&self.selection, &self.cache, tool, arguments);
+        let response = discovery::answer(&self.selection, &self.cache, tool, arguments);
         self.usage
-            .log(tool.name(), &answered.about, answered.results, start);
-        Answer::new(answered.json, answered.is_error)
+            .log(tool.name(), &response.subject, response.result_count, start);
+        Answer::new(response.json, response.is_error)
     }
 
     async fn call(
@@ -240,11 +238,11 @@ impl Service {
         arguments: &Map<String, Value>,
         client: &impl Client,
     ) -> Answer {
-        let Some((number, tool)) = self.selection.find(name) else {
+        let Some((number, tool)) = self.selection.find_tool(name) else {
             return CallAnswer::error(format!("Unknown tool: {name}")).into();
         };
         let state = client.wants_progress().then(CallState::default);
-        // Boxed, so that requests that run nothing stay small.
+        // Boxed to keep the futures of requests that run no command small.
         let call = Box::pin(async {
             let permit = self.permits.command();
             let (selection, state) = (&self.selection, state.as_ref());
@@ -252,8 +250,8 @@ impl Service {
                 .executor
                 .call(selection, (number, &tool), arguments, permit, state);
             let answer = call.await;
-            // Before the last report of progress is out, which a client may not read.
-            self.permitted(answer.into()).await
+            // Here and not after `report_while`: the client may never read the last progress report.
+            self.with_permit(answer.into()).await
         });
         match &state {
             None => call.await,

@@ -1,6 +1,6 @@
-//! Where the server runs.
+//! Refuses to compile on unsupported platforms.
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!(
-    "CLImax runs on Linux and macOS: it relies on process groups, and on passing open files between processes"
+    "CLImax runs on Linux and macOS only: it needs process groups and file descriptor passing"
 );

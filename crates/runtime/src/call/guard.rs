@@ -313,9 +313,9 @@ fn is_program(name: &str) -> bool {
 }
 
 /// What was baked, as policies say it.
-pub(crate) fn baked(surroundings: &catalog::Surroundings) -> ExecutionRules {
+pub(crate) fn baked(rules: &catalog::BakedExecutionRules) -> ExecutionRules {
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-    let container = surroundings.container.as_ref();
+    let container = rules.container.as_ref();
     ExecutionRules {
         container: container.map(|container| rules::ContainerRule {
             image: container.image.to_owned(),
@@ -324,11 +324,11 @@ pub(crate) fn baked(surroundings: &catalog::Surroundings) -> ExecutionRules {
             working_dir: container.working_dir.map(str::to_owned),
         }),
         env: EnvironmentRule {
-            is_minimal: surroundings.env.is_minimal,
-            allow: texts(surroundings.env.allow),
-            deny: texts(surroundings.env.deny),
+            is_minimal: rules.environment.is_minimal,
+            allow: texts(rules.environment.allow),
+            deny: texts(rules.environment.deny),
         },
-        roots: texts(surroundings.roots),
+        roots: texts(rules.roots),
         origin: "the baked policy".to_owned(),
     }
 }

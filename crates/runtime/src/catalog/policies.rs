@@ -1,4 +1,4 @@
-//! Turns policy files that are named at the start into what they leave of a catalog.
+//! Applies the policy files given at startup to a catalog.
 
 use std::path::PathBuf;
 
@@ -14,28 +14,29 @@ use crate::call::guard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 
-/// What policies allow.
-pub(crate) struct Allowed {
-    /// Of the tools.
+/// A catalog narrowed by policies.
+pub(crate) struct AllowedCatalog {
+    /// The allowed tools.
     pub(crate) selection: Selection,
-    /// Where and with what they run: what was baked, and what each file says.
-    pub(crate) surroundings: Vec<ExecutionRules>,
-    /// What is to be said about the files although they are right.
+    /// The execution rules of the baked policy and of each file.
+    pub(crate) execution_rules: Vec<ExecutionRules>,
+    /// Rendered warnings about the files.
     pub(crate) warnings: String,
 }
 
-/// Applies policies to a catalog. `trouble` says what is wrong with them on this machine.
+/// Narrows a catalog to what all policy files allow. `host_path_problem` checks parts of a policy that depend on
+/// this machine.
 ///
 /// # Errors
-/// What is wrong with the files, drawn.
+/// All errors in the files, rendered with their source lines.
 pub(crate) fn apply(
     catalog: &'static Catalog,
     files: &[PathBuf],
-    trouble: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
-) -> Result<Allowed, String> {
-    let mut allowed = Allowed {
+    host_path_problem: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
+) -> Result<AllowedCatalog, String> {
+    let mut allowed = AllowedCatalog {
         selection: Selection::all(catalog),
-        surroundings: catalog.surroundings.iter().map(guard::baked).collect(),
+        execution_rules: catalog.execution_rules.iter().map(guard::baked).collect(),
         warnings: String::new(),
     };
     if files.is_empty() {
@@ -44,40 +45,45 @@ pub(crate) fn apply(
     let baked = catalog.tables.facts();
     let known = KnownTools {
         tools: baked.known_tools(),
-        host_path_problem: trouble,
+        host_path_problem,
     };
     let mut sources = Vec::new();
-    let mut messages = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut policies: Vec<Policy> = Vec::new();
     for file in files {
         match read_file("".as_ref(), file) {
             Ok(source) => {
                 let number = sources.len();
-                let stage = PolicyStage::Start;
-                let policy = climax_policy::compile(number, &source, &known, stage, &mut messages);
+                let policy = climax_policy::compile(
+                    number,
+                    &source,
+                    &known,
+                    PolicyStage::Start,
+                    &mut diagnostics,
+                );
                 policies.extend(policy);
                 sources.push(source);
             }
-            Err(error) => messages.push(error),
+            Err(error) => diagnostics.push(error),
         }
     }
     if policies.len() == files.len() {
         let mut facts = baked;
-        let kept = narrow(&mut facts, &policies);
+        let baked_numbers = narrow(&mut facts, &policies);
         if facts.tools.is_empty() {
-            messages.push(
+            diagnostics.push(
                 Diagnostic::general(Code::NoToolAllowed, "no tool is allowed by all policies")
-                    .help("let them have one in common"),
+                    .help("allow at least one tool in every policy"),
             );
         } else {
-            // They serve until the process ends.
+            // Leaked because the tables live as long as the process.
             let tables = Box::leak(Box::new(build(&facts)));
-            allowed.selection = Selection::narrowed(catalog, tables, kept);
-            let surroundings = policies.into_iter().map(|policy| policy.execution);
-            allowed.surroundings.extend(surroundings);
-            allowed.warnings = render(&messages, &sources);
+            allowed.selection = Selection::narrowed(catalog, tables, baked_numbers);
+            let execution_rules = policies.into_iter().map(|policy| policy.execution);
+            allowed.execution_rules.extend(execution_rules);
+            allowed.warnings = render(&diagnostics, &sources);
             return Ok(allowed);
         }
     }
-    Err(render(&messages, &sources))
+    Err(render(&diagnostics, &sources))
 }

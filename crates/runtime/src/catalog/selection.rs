@@ -1,4 +1,4 @@
-//! The part of a catalog that a server offers.
+//! Narrows a catalog to the part that a server offers: the CLIs and tools that policies and names leave.
 
 use std::sync::OnceLock;
 
@@ -13,84 +13,94 @@ use crate::call::arguments::{Allowed, Reader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 
-/// The part of a catalog that a server offers: all of it, or some of its CLIs.
+/// The part of a catalog that a server offers. Tool and CLI numbers are positions in `tables`.
 pub(crate) struct Selection {
-    /// What was baked.
+    /// The baked catalog.
     pub(crate) catalog: &'static Catalog,
-    /// What is known of the tools: what was baked, or what policies have left of it.
+    /// The baked tables, or new ones without what policies exclude.
     pub(crate) tables: &'static Tables,
-    /// What each number meant when the catalog was baked, if it was narrowed since.
-    kept: Option<Kept>,
-    /// The numbers of the CLIs that are offered, in order, or `None` for all.
-    chosen: Option<Vec<u32>>,
-    /// How tools are found, if the catalog was narrowed.
-    derived: OnceLock<Discovery>,
+    /// Maps numbers in `tables` to numbers in the baked tables, if policies narrowed the catalog.
+    baked_numbers: Option<Kept>,
+    /// The numbers of the offered CLIs, ascending. `None` means all.
+    offered_clis: Option<Vec<u32>>,
+    /// The discovery tables of a narrowed catalog.
+    derived_discovery: OnceLock<Discovery>,
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects the whole catalog.
     pub(crate) fn all(catalog: &'static Catalog) -> Self {
         Self {
             catalog,
             tables: catalog.tables,
-            kept: None,
-            chosen: None,
-            derived: OnceLock::new(),
+            baked_numbers: None,
+            offered_clis: None,
+            derived_discovery: OnceLock::new(),
         }
     }
 
-    /// What policies have left.
-    pub(crate) fn narrowed(catalog: &'static Catalog, tables: &'static Tables, kept: Kept) -> Self {
+    /// Selects what policies leave of a catalog.
+    pub(crate) fn narrowed(
+        catalog: &'static Catalog,
+        tables: &'static Tables,
+        baked_numbers: Kept,
+    ) -> Self {
         Self {
             tables,
-            kept: Some(kept),
+            baked_numbers: Some(baked_numbers),
             ..Self::all(catalog)
         }
     }
 
-    /// Only the CLIs that have one of the names, by file or config.
+    /// Keeps only the CLIs with these names. A name is that of the config or of its file. No names keep all.
     ///
     /// # Errors
     /// The first name that no CLI has.
-    pub(crate) fn named(mut self, names: &[String]) -> Result<Self, &String> {
+    pub(crate) fn with_clis_named(mut self, names: &[String]) -> Result<Self, &String> {
         if names.is_empty() {
             return Ok(self);
         }
-        let has =
+        let has_name =
             |cli: &Cli, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
         let clis = || self.tables.clis.rows().iter();
-        let is_unknown = |name: &&String| !clis().any(|cli| has(&cli, name));
+        let is_unknown = |name: &&String| !clis().any(|cli| has_name(&cli, name));
         if let Some(unknown) = names.iter().find(is_unknown) {
             return Err(unknown);
         }
-        let chosen = (0..)
+        let offered = (0..)
             .zip(clis())
-            .filter(|(_, cli)| names.iter().any(|name| has(cli, name)));
-        self.chosen = Some(chosen.map(|(number, _)| number).collect());
+            .filter(|(_, cli)| names.iter().any(|name| has_name(cli, name)));
+        self.offered_clis = Some(offered.map(|(number, _)| number).collect());
         Ok(self)
     }
 
-    /// How tools are found, and what follows from what is said about them. For a catalog that was narrowed
-    /// it is worked out when it is first needed.
+    /// The search index and what was derived about the tools. For a narrowed catalog, the first call derives
+    /// them.
     pub(crate) fn discovery(&self) -> &Discovery {
-        match &self.kept {
+        match &self.baked_numbers {
             None => self.catalog.discovery,
-            Some(_) => self.derived.get_or_init(|| derive(&self.tables.facts())),
+            Some(_) => self
+                .derived_discovery
+                .get_or_init(|| derive(&self.tables.facts())),
         }
     }
 
-    /// Whether all that there is is offered.
-    pub(crate) fn is_all(&self) -> bool {
-        self.chosen.is_none()
+    /// Whether all CLIs in the tables are offered.
+    pub(crate) fn offers_all_clis(&self) -> bool {
+        self.offered_clis.is_none()
     }
 
-    /// The CLIs that are offered.
+    /// The offered CLIs.
     pub(crate) fn clis(&self) -> impl Iterator<Item = Cli> {
         let clis = self.tables.clis.rows();
-        let all = if self.is_all() { clis } else { Rows::default() };
-        let chosen = self.chosen.iter().flatten();
+        let all = if self.offers_all_clis() {
+            clis
+        } else {
+            Rows::default()
+        };
+        let offered = self.offered_clis.iter().flatten();
         all.iter()
-            .chain(chosen.map(move |number| clis.get(*number)))
+            .chain(offered.map(move |number| clis.get(*number)))
     }
 
     /// The CLI of a tool.
@@ -98,42 +108,45 @@ impl Selection {
         self.tables.clis.rows().get(tool.cli)
     }
 
-    /// The tools that there are, offered or not.
+    /// All tools in the tables, including those of CLIs that are not offered.
     pub(crate) fn tools(&self) -> Rows<'static, Tool> {
         self.tables.tools.rows()
     }
 
-    /// The tool that has a name, and its number, if it is offered.
-    pub(crate) fn find(&self, name: &str) -> Option<(u32, Tool)> {
+    /// Looks up an offered tool by name. Returns its number and its row.
+    pub(crate) fn find_tool(&self, name: &str) -> Option<(u32, Tool)> {
         let mut number = (self.catalog.find)(name)?;
-        if let Some(kept) = &self.kept {
-            number = u32::try_from(kept.tools.binary_search(&number).ok()?).ok()?;
+        if let Some(baked_numbers) = &self.baked_numbers {
+            number = u32::try_from(baked_numbers.tools.binary_search(&number).ok()?).ok()?;
         }
         let tool = self.tools().get(number);
-        let offered = match &self.chosen {
+        let is_offered = match &self.offered_clis {
             None => true,
-            Some(chosen) => chosen.binary_search(&tool.cli).is_ok(),
+            Some(offered) => offered.binary_search(&tool.cli).is_ok(),
         };
-        offered.then_some((number, tool))
+        is_offered.then_some((number, tool))
     }
 
-    /// Reads a call of the tool that has a number, and writes its command line.
-    pub(crate) fn call<'a>(
+    /// Reads the arguments of a call and writes its command line, by generated code.
+    pub(crate) fn write_command_line<'a>(
         &self,
         number: u32,
         tool: &Tool,
         reader: &mut Reader<'a>,
         argv: &mut Argv<'a>,
     ) {
-        let (cli, number) = match &self.kept {
+        let (cli, number) = match &self.baked_numbers {
             None => (tool.cli, number),
-            Some(kept) => (kept.clis[tool.cli as usize], kept.tools[number as usize]),
+            Some(baked_numbers) => (
+                baked_numbers.clis[tool.cli as usize],
+                baked_numbers.tools[number as usize],
+            ),
         };
         (self.catalog.call)(cli, number, reader, argv);
     }
 
-    /// What policies allow as arguments of a tool.
-    pub(crate) fn allowed(&self, tool: &Tool) -> Allowed<'static> {
+    /// The limits that policies set on the arguments of a tool.
+    pub(crate) fn argument_limits(&self, tool: &Tool) -> Allowed<'static> {
         Allowed {
             limits: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
@@ -141,8 +154,8 @@ impl Selection {
         }
     }
 
-    /// The input schema of a tool.
-    pub(crate) fn schema(&self, tool: &Tool) -> Map<String, Value> {
+    /// The JSON Schema of a tool's arguments.
+    pub(crate) fn input_schema(&self, tool: &Tool) -> Map<String, Value> {
         input_schema(&self.tables.arguments_of(tool))
     }
 
@@ -151,12 +164,12 @@ impl Selection {
         self.tools().slice(cli.tools)
     }
 
-    /// How many tools are offered.
+    /// The number of offered tools.
     pub(crate) fn tool_count(&self) -> u32 {
         self.clis().map(|cli| cli.tools.count).sum()
     }
 
-    /// A part of the catalog's text.
+    /// Resolves a piece of the tables' text.
     pub(crate) fn text(&self, piece: Piece) -> &'static str {
         piece.of(&self.tables.text)
     }

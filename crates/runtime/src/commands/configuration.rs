@@ -13,9 +13,9 @@ use super::{Failure, is_subcommand};
 use crate::call::Executor;
 use crate::call::guard::Guard;
 use crate::catalog::Catalog;
-use crate::catalog::policies::{self, Allowed};
+use crate::catalog::policies::{self, AllowedCatalog};
 use crate::catalog::selection::Selection;
-use crate::service::{Mode, Permits, Service};
+use crate::service::{Permits, ServerMode, Service};
 
 /// Everything that a service needs.
 pub(crate) struct Configuration {
@@ -23,7 +23,7 @@ pub(crate) struct Configuration {
     pub(crate) selection: Selection,
     /// What policies say about where commands run, and with what.
     pub(crate) guard: Guard,
-    pub(crate) mode: Mode,
+    pub(crate) mode: ServerMode,
     /// How many commands run at the same time.
     pub(crate) max_concurrent: usize,
     /// Bytes of a command's output that are kept.
@@ -36,7 +36,7 @@ impl Configuration {
         Self {
             selection,
             guard: Guard::default(),
-            mode: Mode::Explore,
+            mode: ServerMode::Explore,
             max_concurrent: 1,
             max_output: 0,
         }
@@ -69,13 +69,13 @@ pub(super) fn allowed(
     names: &[String],
     policies: &[PathBuf],
     trouble: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
-) -> Result<Allowed, Failure> {
+) -> Result<AllowedCatalog, Failure> {
     let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
     eprint!("{}", allowed.warnings);
     let all = allowed.selection;
-    allowed.selection = all.named(names).map_err(|unknown| {
+    allowed.selection = all.with_clis_named(names).map_err(|unknown| {
         if Selection::all(catalog)
-            .named(slice::from_ref(unknown))
+            .with_clis_named(slice::from_ref(unknown))
             .is_ok()
         {
             return format!("the policy allows no tool of `{unknown}`");

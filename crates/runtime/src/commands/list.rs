@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Failure;
 use super::configuration::allowed;
 use crate::catalog::Catalog;
-use crate::catalog::policies::Allowed;
+use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
 
 #[derive(clap::Args)]
@@ -31,15 +31,15 @@ pub(super) struct ListArguments {
 
 pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> Result<(), Failure> {
     // Nothing runs, so it does not matter what this machine has.
-    let Allowed {
+    let AllowedCatalog {
         selection,
-        surroundings,
+        execution_rules,
         ..
     } = allowed(catalog, &arguments.names, &arguments.policy, &|_, _| None)?;
     let text = if arguments.json {
         json_list(&selection)
     } else {
-        let container = surroundings.iter().find_map(|it| it.container.as_ref());
+        let container = execution_rules.iter().find_map(|it| it.container.as_ref());
         let container = container.map_or(String::new(), |container| {
             format!("Commands run in containers of {}\n", container.image)
         });
@@ -179,7 +179,7 @@ fn object(selection: &Selection, tool: &Tool) -> Value {
         "cli_name": selection.text(cli.name),
         "category": cli.category.map(|category| selection.text(category)),
         "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
-        "input_schema": selection.schema(tool),
+        "input_schema": selection.input_schema(tool),
         "command": command(selection, tool),
     })
 }

@@ -17,12 +17,12 @@ use super::Failure;
 use super::configuration::{self, Configuration, configs_are_baked};
 use crate::call::guard::{self, Guard};
 use crate::catalog::Catalog;
-use crate::catalog::policies::Allowed;
+use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
 use crate::fronts::mcp::{self, Mcp};
 use crate::fronts::stdio::{self, Stdio};
 use crate::log::{self, LogLevel};
-use crate::service::{Mode, Service};
+use crate::service::{ServerMode, Service};
 
 #[derive(clap::Args, Debug, PartialEq, Eq)]
 pub(super) struct RunArguments {
@@ -107,9 +107,9 @@ fn configuration(
     catalog: &'static Catalog,
     arguments: &RunArguments,
 ) -> Result<Configuration, Failure> {
-    let Allowed {
+    let AllowedCatalog {
         selection,
-        surroundings,
+        execution_rules,
         ..
     } = configuration::allowed(
         catalog,
@@ -117,14 +117,14 @@ fn configuration(
         &arguments.policy,
         &guard::trouble,
     )?;
-    let guard = Guard::new(&surroundings);
+    let guard = Guard::new(&execution_rules);
     Ok(Configuration {
         selection,
         guard: guard.map_err(|errors| Failure::Drawn(render(&errors, &[])))?,
         mode: match (arguments.classic, arguments.explore) {
-            (true, _) => Mode::Classic,
-            (false, true) => Mode::Explore,
-            (false, false) => Mode::Discovery,
+            (true, _) => ServerMode::Classic,
+            (false, true) => ServerMode::Explore,
+            (false, false) => ServerMode::MetaTools,
         },
         max_concurrent: arguments.max_concurrent,
         max_output: arguments.max_output,

@@ -9,7 +9,7 @@ use super::Failure;
 use super::configuration::{Configuration, allowed};
 use super::list::columns;
 use crate::catalog::Catalog;
-use crate::discovery::{FoundTools, RESULTS};
+use crate::discovery::{FoundTools, MAX_RESULTS_RANGE};
 
 #[derive(clap::Args)]
 pub(super) struct SearchArguments {
@@ -29,11 +29,11 @@ pub(super) struct SearchArguments {
 
 fn result_count(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number) if RESULTS.contains(&number) => Ok(number),
+        Ok(number) if MAX_RESULTS_RANGE.contains(&number) => Ok(number),
         _ => Err(format!(
             "it is a number from {} to {}",
-            RESULTS.start(),
-            RESULTS.end()
+            MAX_RESULTS_RANGE.start(),
+            MAX_RESULTS_RANGE.end()
         )),
     }
 }
@@ -72,7 +72,7 @@ fn table(found: &FoundTools, query: &str, limit: usize) -> String {
         .collect();
     let mut text = columns(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
     if found.total > shown {
-        let more = if limit < *RESULTS.end() {
+        let more = if limit < *MAX_RESULTS_RANGE.end() {
             "; more with --limit"
         } else {
             ""

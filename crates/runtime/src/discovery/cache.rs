@@ -1,4 +1,4 @@
-//! Answers to queries that were asked before.
+//! Keeps the bodies of recent responses for repeated requests.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -7,50 +7,49 @@ use lru::LruCache;
 
 use crate::lock::lock;
 
-/// How many answers are kept, and how many bytes they may have together.
-const MOST: NonZeroUsize = NonZeroUsize::new(64).expect("it is not 0");
-const MOST_BYTES: usize = 1024 * 1024;
+/// The maximum number of cached bodies.
+const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(64).expect("it is not 0");
+/// The maximum size of all requests and bodies together.
+const MAX_TOTAL_BYTES: usize = 1024 * 1024;
 
-/// What is the same each time a query is asked.
+/// A response body as JSON.
 #[derive(Clone)]
-pub(super) struct Prepared {
-    /// The answer without its end: a JSON object.
+pub(super) struct SerialisedBody {
+    /// A JSON object.
     pub(super) json: String,
-    /// What it is about, for the log.
-    pub(super) about: String,
-    /// How many results it has, for the log.
-    pub(super) results: usize,
+    /// See [`LookupResponse`](super::LookupResponse).
+    pub(super) subject: String,
+    pub(super) result_count: usize,
 }
 
-/// The answers that were last asked for.
-pub(crate) struct Cache {
-    answers: Mutex<LruCache<String, Prepared>>,
+/// An LRU cache of response bodies, by request.
+pub(crate) struct ResponseCache {
+    bodies: Mutex<LruCache<String, SerialisedBody>>,
 }
 
-impl Default for Cache {
+impl Default for ResponseCache {
     fn default() -> Self {
         Self {
-            answers: Mutex::new(LruCache::new(MOST)),
+            bodies: Mutex::new(LruCache::new(MAX_ENTRIES)),
         }
     }
 }
 
-impl Cache {
-    /// The answer to a request, if it was asked before.
-    pub(super) fn get(&self, request: &str) -> Option<Prepared> {
-        lock(&self.answers).get(request).cloned()
+impl ResponseCache {
+    pub(super) fn get(&self, request: &str) -> Option<SerialisedBody> {
+        lock(&self.bodies).get(request).cloned()
     }
 
-    /// Keeps an answer, in place of those that were not asked for longest.
-    pub(super) fn put(&self, request: String, prepared: &Prepared) {
-        let size = |(request, prepared): (&String, &Prepared)| request.len() + prepared.json.len();
-        if size((&request, prepared)) > MOST_BYTES {
+    /// Inserts a body and evicts the least recently used ones.
+    pub(super) fn put(&self, request: String, body: &SerialisedBody) {
+        let size = |(request, body): (&String, &SerialisedBody)| request.len() + body.json.len();
+        if size((&request, body)) > MAX_TOTAL_BYTES {
             return;
         }
-        let mut answers = lock(&self.answers);
-        answers.put(request, prepared.clone());
-        while answers.iter().map(size).sum::<usize>() > MOST_BYTES {
-            answers.pop_lru();
+        let mut bodies = lock(&self.bodies);
+        bodies.put(request, body.clone());
+        while bodies.iter().map(size).sum::<usize>() > MAX_TOTAL_BYTES {
+            bodies.pop_lru();
         }
     }
 }
@@ -59,33 +58,33 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn prepared(bytes: usize) -> Prepared {
-        Prepared {
+    fn body_of_size(bytes: usize) -> SerialisedBody {
+        SerialisedBody {
             json: "x".repeat(bytes),
-            about: String::new(),
-            results: bytes,
+            subject: String::new(),
+            result_count: bytes,
         }
     }
 
     #[test]
-    fn the_last_answers_are_kept_and_no_more() {
-        let cache = Cache::default();
+    fn the_most_recently_used_bodies_are_kept() {
+        let cache = ResponseCache::default();
         for number in 0..100 {
-            cache.put(number.to_string(), &prepared(number));
-            // Asked again and again, so it stays.
-            assert_eq!(cache.get("0").map(|it| it.results), Some(0));
+            cache.put(number.to_string(), &body_of_size(number));
+            // Used each time, so it is never evicted.
+            assert_eq!(cache.get("0").map(|body| body.result_count), Some(0));
         }
-        assert_eq!(cache.get("99").map(|it| it.results), Some(99));
+        assert_eq!(cache.get("99").map(|body| body.result_count), Some(99));
         assert!(cache.get("36").is_none() && cache.get("37").is_some());
     }
 
     #[test]
-    fn large_answers_do_not_fill_the_memory() {
-        let cache = Cache::default();
-        cache.put("too large".to_owned(), &prepared(MOST_BYTES + 1));
+    fn the_total_size_is_limited() {
+        let cache = ResponseCache::default();
+        cache.put("too large".to_owned(), &body_of_size(MAX_TOTAL_BYTES + 1));
         assert!(cache.get("too large").is_none());
         for number in 0..10 {
-            cache.put(number.to_string(), &prepared(MOST_BYTES / 3));
+            cache.put(number.to_string(), &body_of_size(MAX_TOTAL_BYTES / 3));
         }
         let kept = (0..10).filter(|number| cache.get(&number.to_string()).is_some());
         assert_eq!(kept.count(), 2);

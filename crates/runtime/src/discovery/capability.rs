@@ -1,4 +1,5 @@
-//! `search_tools_by_capability`: what a tool has to do and to take -> tools, with what fits and what does not.
+//! `search_tools_by_capability`: turns a capability and required parameters into tools, and explains each
+//! match.
 
 use climax_catalog::tables::Tool;
 use climax_discovery::complexity::Complexity;
@@ -7,28 +8,27 @@ use climax_discovery::synonyms::{names_for, plain};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::request::Request;
-use super::result::{Fit, Parts, ToolFields, reasons};
-use super::{Refusal, Response};
+use super::request::RequestArguments;
+use super::result::{MatchFields, OptionalFields, ToolFields, match_reasons};
+use super::{LookupBody, LookupRefusal};
 use crate::catalog::selection::Selection;
-use crate::search::offered_in;
-use crate::search::ranked::{Found, Match, find};
+use crate::search::offered_tools;
+use crate::search::ranked::{RankedMatch, RankedMatches, find_ranked};
 
 /// The tool's name.
 pub(super) const NAME: &str = "search_tools_by_capability";
 
-/// How sure it is that a tool is meant that is not as complex as wished.
-const OTHER_COMPLEXITY: f64 = 0.5;
+/// The factor on the score of a tool that does not have the preferred complexity.
+const OTHER_COMPLEXITY_FACTOR: f64 = 0.5;
 
-const ANY: &str = "any";
+const ANY_COMPLEXITY: &str = "any";
 
-/// A response without its end.
 #[derive(Serialize)]
-pub(super) struct Body {
+pub(super) struct CapabilityBody {
     capability_description: String,
     results: Vec<CapabilityResult>,
     total_results: usize,
-    search_criteria: Criteria,
+    search_criteria: SearchCriteria,
 }
 
 #[derive(Serialize)]
@@ -36,11 +36,10 @@ struct CapabilityResult {
     #[serde(flatten)]
     tool: ToolFields,
     #[serde(flatten)]
-    fit: Fit,
+    match_fields: MatchFields,
     explanation: Explanation,
 }
 
-/// What fits, and what does not.
 #[derive(Serialize)]
 struct Explanation {
     matched: Vec<String>,
@@ -48,159 +47,182 @@ struct Explanation {
 }
 
 #[derive(Serialize)]
-struct Criteria {
+struct SearchCriteria {
     required_parameters: Vec<String>,
     preferred_complexity: String,
     max_results: usize,
 }
 
-/// Searches.
+/// Answers a search.
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<Response<Body>, Refusal> {
-    let mut request = Request::new(arguments);
-    let query = request.query("capability_description", "Capability description");
-    let required = request.names("required_parameters").into_iter();
-    let required = required.map(|name| Required {
-        names: names_for(&name),
+) -> Result<LookupBody<CapabilityBody>, LookupRefusal> {
+    let mut arguments = RequestArguments::new(arguments);
+    let query = arguments.query("capability_description", "Capability description");
+    let required = arguments.names("required_parameters").into_iter();
+    let required = required.map(|name| RequiredParameter {
+        accepted_names: names_for(&name),
         name,
     });
-    let required: Vec<Required> = required.collect();
+    let required: Vec<RequiredParameter> = required.collect();
     let [simple, moderate, complex] = Complexity::ALL.map(Complexity::name);
-    let complexity = request.choice("preferred_complexity", &[simple, moderate, complex, ANY]);
-    let complexity = complexity.unwrap_or_else(|| ANY.to_owned());
-    let max_results = request.max_results();
-    if !request.problems.is_empty() {
-        return Err(Refusal {
+    let options = [simple, moderate, complex, ANY_COMPLEXITY];
+    let complexity = arguments.choice("preferred_complexity", &options);
+    let complexity = complexity.unwrap_or_else(|| ANY_COMPLEXITY.to_owned());
+    let max_results = arguments.max_results();
+    if !arguments.problems.is_empty() {
+        return Err(LookupRefusal {
             tool: NAME,
-            request,
+            arguments,
             context: query,
         });
     }
-    let found = fitting(selection, &query, &required, &complexity, max_results);
-    let wanted = Wanted {
-        found: &found,
+    let matches = capability_matches(selection, &query, &required, &complexity, max_results);
+    let search = CapabilitySearch {
+        matches: &matches,
         required: &required,
         complexity: &complexity,
     };
-    let parts = Parts {
+    let optional = OptionalFields {
         schema: true,
-        examples: 1,
+        max_examples: 1,
     };
-    let results = found.best.iter().map(|it| CapabilityResult {
-        tool: ToolFields::new(selection, it.number, &it.tool, parts),
-        fit: Fit::new(selection, &found, it),
-        explanation: wanted.explanation(selection, it),
+    let results = matches.best.iter().map(|found| CapabilityResult {
+        tool: ToolFields::new(selection, found.number, &found.tool, optional),
+        match_fields: MatchFields::new(selection, &matches, found),
+        explanation: search.explain(selection, found),
     });
-    let body = Body {
+    let body = CapabilityBody {
         capability_description: query.clone(),
         results: results.collect(),
-        total_results: found.best.len(),
-        search_criteria: Criteria {
-            required_parameters: required.iter().map(|it| it.name.clone()).collect(),
+        total_results: matches.best.len(),
+        search_criteria: SearchCriteria {
+            required_parameters: required
+                .iter()
+                .map(|parameter| parameter.name.clone())
+                .collect(),
             preferred_complexity: complexity.clone(),
             max_results,
         },
     };
-    Ok(Response {
+    Ok(LookupBody {
         body,
-        about: query,
-        results: found.best.len(),
+        subject: query,
+        result_count: matches.best.len(),
     })
 }
 
-/// The tools that have all the parameters. Those that do nothing of what is described come last.
-fn fitting(
+/// The tools that have all required parameters. Those that match no word of the query come last, with score 0.
+fn capability_matches(
     selection: &Selection,
     query: &str,
-    required: &[Required],
+    required: &[RequiredParameter],
     complexity: &str,
     max_results: usize,
-) -> Found {
-    let offered = offered_in(selection, None);
+) -> RankedMatches {
+    let offered = offered_tools(selection, None);
     let notes = &selection.discovery().notes;
-    let has_all = |tool| parameters(selection, &selection.tools().get(tool), required).is_some();
-    let fits = |tool: u32| offered.contains(tool) && (required.is_empty() || has_all(tool));
-    let all = selection.tools().len();
-    // A wish moves tools, so all that fit are needed.
-    let limit = if complexity == ANY { max_results } else { all };
-    let mut found = find(selection, query, Mode::Hybrid, limit, fits);
-    if complexity != ANY {
-        for it in &mut found.best {
-            if notes.of(it.number).complexity.name() != complexity {
-                it.score *= OTHER_COMPLEXITY;
+    let has_required = |tool| {
+        let tool = selection.tools().get(tool);
+        matching_parameters(selection, &tool, required).is_some()
+    };
+    let is_candidate =
+        |tool: u32| offered.contains(tool) && (required.is_empty() || has_required(tool));
+    // A preference reorders the matches, so all of them are needed.
+    let limit = if complexity == ANY_COMPLEXITY {
+        max_results
+    } else {
+        selection.tools().len()
+    };
+    let mut matches = find_ranked(selection, query, Mode::Hybrid, limit, is_candidate);
+    if complexity != ANY_COMPLEXITY {
+        for found in &mut matches.best {
+            if notes.of(found.number).complexity.name() != complexity {
+                found.score *= OTHER_COMPLEXITY_FACTOR;
             }
         }
-        found
+        matches
             .best
             .sort_by(|one, other| other.score.total_cmp(&one.score));
     }
-    if !required.is_empty() && found.best.len() < max_results {
-        let known: Vec<u32> = found.best.iter().map(|it| it.number).collect();
+    if !required.is_empty() && matches.best.len() < max_results {
+        let ranked: Vec<u32> = matches.best.iter().map(|found| found.number).collect();
         let others = (0..).zip(selection.tools().iter());
-        let others = others.filter(|(number, _)| !known.contains(number) && fits(*number));
-        found.best.extend(others.map(|(number, tool)| Match {
-            number,
-            tool,
-            score: 0.0,
-            is_named: false,
-        }));
+        let others = others.filter(|(number, _)| !ranked.contains(number) && is_candidate(*number));
+        matches
+            .best
+            .extend(others.map(|(number, tool)| RankedMatch {
+                number,
+                tool,
+                score: 0.0,
+                is_exact_name: false,
+            }));
     }
-    found.best.truncate(max_results);
-    found
+    matches.best.truncate(max_results);
+    matches
 }
 
-/// A parameter that is required: how it was asked for, and all that it may be called.
-struct Required {
+/// A parameter that a tool must have.
+struct RequiredParameter {
+    /// The name in the request.
     name: String,
-    names: Vec<String>,
+    /// The normalised name, then its synonyms.
+    accepted_names: Vec<String>,
 }
 
-/// What a tool calls the parameters that are required, if it has all of them; each is there once.
-fn parameters(
+/// The tool's own names of the required parameters, if it has all of them. Each parameter of the tool serves
+/// one requirement at most.
+fn matching_parameters(
     selection: &Selection,
     tool: &Tool,
-    required: &[Required],
+    required: &[RequiredParameter],
 ) -> Option<Vec<&'static str>> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
-    let names = arguments.iter().map(|it| selection.text(it.name));
-    let own: Vec<(&'static str, String)> = names.map(|name| (name, plain(name))).collect();
-    let mut found: Vec<&'static str> = Vec::new();
-    for Required { names, .. } in required {
-        let free = || own.iter().filter(|(name, _)| !found.contains(name));
-        let exact = free().find(|(_, plain)| Some(plain) == names.first());
-        let same = exact.or_else(|| free().find(|(_, plain)| names.contains(plain)));
-        let (name, _) = same?;
-        found.push(name);
+    let names = arguments
+        .iter()
+        .map(|argument| selection.text(argument.name));
+    let parameters: Vec<(&'static str, String)> = names.map(|name| (name, plain(name))).collect();
+    let mut matched: Vec<&'static str> = Vec::new();
+    for RequiredParameter { accepted_names, .. } in required {
+        let unused = || {
+            parameters
+                .iter()
+                .filter(|(name, _)| !matched.contains(name))
+        };
+        let exact = unused().find(|(_, plain)| Some(plain) == accepted_names.first());
+        let synonym = || unused().find(|(_, plain)| accepted_names.contains(plain));
+        let (name, _) = exact.or_else(synonym)?;
+        matched.push(name);
     }
-    Some(found)
+    Some(matched)
 }
 
-/// What was asked for, and what was found.
-struct Wanted<'e> {
-    found: &'e Found,
-    required: &'e [Required],
+/// A search and its matches, for explanations.
+struct CapabilitySearch<'e> {
+    matches: &'e RankedMatches,
+    required: &'e [RequiredParameter],
     complexity: &'e str,
 }
 
-impl Wanted<'_> {
-    fn explanation(&self, selection: &Selection, it: &Match) -> Explanation {
-        let mut matched = reasons(selection, self.found, it);
-        let mut not_matched = self.missing_words(selection, it);
-        let own = parameters(selection, &it.tool, self.required);
-        let own = own.expect("only tools are found that have all parameters");
-        for (Required { name, .. }, own) in self.required.iter().zip(own) {
-            matched.push(if own == name {
+impl CapabilitySearch<'_> {
+    fn explain(&self, selection: &Selection, found: &RankedMatch) -> Explanation {
+        let mut matched = match_reasons(selection, self.matches, found);
+        let mut not_matched = self.missing_words(selection, found);
+        let parameters = matching_parameters(selection, &found.tool, self.required);
+        let parameters = parameters.expect("matches have all required parameters");
+        for (RequiredParameter { name, .. }, parameter) in self.required.iter().zip(parameters) {
+            matched.push(if parameter == name {
                 format!("has parameter '{name}'")
             } else {
-                format!("has parameter '{own}' for '{name}'")
+                format!("has parameter '{parameter}' for '{name}'")
             });
         }
-        let complexity = selection.discovery().notes.of(it.number).complexity.name();
+        let notes = &selection.discovery().notes;
+        let complexity = notes.of(found.number).complexity.name();
         if complexity == self.complexity {
             matched.push(format!("complexity is {complexity}"));
-        } else if self.complexity != ANY {
+        } else if self.complexity != ANY_COMPLEXITY {
             not_matched.push(format!(
                 "complexity is {complexity}, not {}",
                 self.complexity
@@ -212,13 +234,13 @@ impl Wanted<'_> {
         }
     }
 
-    /// The words of the description that the tool does not have, however they are written.
-    fn missing_words(&self, selection: &Selection, it: &Match) -> Vec<String> {
+    /// The words of the query of which the tool has no form.
+    fn missing_words(&self, selection: &Selection, found: &RankedMatch) -> Vec<String> {
         let ranking = selection.discovery().index.ranking(selection.tools().len());
-        let has = |row: &usize| ranking.marks(*row, it.number) != 0;
-        let words = self.found.ranked.words.iter();
+        let has_term = |row: &usize| ranking.marks(*row, found.number) != 0;
+        let words = self.matches.ranked.words.iter();
         words
-            .filter(|word| !word.rows.iter().any(has))
+            .filter(|word| !word.rows.iter().any(has_term))
             .map(|word| format!("nothing about '{}'", word.text))
             .collect()
     }

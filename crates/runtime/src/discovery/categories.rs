@@ -1,19 +1,19 @@
-//! `list_tool_categories`: what there is.
+//! `list_tool_categories`: groups the offered CLIs by category and describes each group.
 
 use climax_catalog::tables::{Cli, Tool};
 use climax_core::output::pluralize;
 use climax_core::words::fold;
 use serde::Serialize;
 
-use super::{Answered, End, Finished, to_json};
+use super::{CompleteResponse, LookupResponse, ResponseFooter, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::UNCATEGORIZED;
 
 /// The tool's name.
 pub(super) const NAME: &str = "list_tool_categories";
 
-/// The categories that the suite knows whether they have tools or not.
-const USUAL: [&str; 8] = [
+/// The categories that are valid filters even if no tool has them.
+const STANDARD_CATEGORIES: [&str; 8] = [
     "file_ops",
     "execution",
     "search",
@@ -23,13 +23,13 @@ const USUAL: [&str; 8] = [
     "notebook",
     "workflow",
 ];
-/// How many tools stand for a category, and how many CLIs describe it.
-const REPRESENTATIVES: usize = 3;
-const DESCRIBED: usize = 3;
+/// The maximum number of representative tools per category.
+const MAX_REPRESENTATIVES: usize = 3;
+/// The maximum number of CLIs in the description of a category.
+const MAX_DESCRIBED_CLIS: usize = 3;
 
-/// A response without its end.
 #[derive(Serialize)]
-struct Body {
+struct CategoriesBody {
     categories: Vec<Category>,
     total_categories: usize,
     total_tools: u32,
@@ -50,34 +50,35 @@ struct RepresentativeTool {
     description: &'static str,
 }
 
-/// The category of a CLI, as it is written.
-fn of(selection: &Selection, cli: &Cli) -> &'static str {
+/// The category of a CLI, in the spelling of its config.
+fn category_of(selection: &Selection, cli: &Cli) -> &'static str {
     match cli.category.map(|category| selection.text(category)) {
         None | Some("") => UNCATEGORIZED,
         Some(category) => category,
     }
 }
 
-/// The categories that have tools, in the order of their CLIs. Case makes no difference.
-pub(super) fn names(selection: &Selection) -> Vec<&'static str> {
-    groups(selection)
+/// The categories that have tools, in the order of their CLIs.
+pub(super) fn category_names(selection: &Selection) -> Vec<&'static str> {
+    clis_by_category(selection)
         .into_iter()
         .map(|(name, _)| name)
         .collect()
 }
 
-/// The categories that may be asked for.
-pub(super) fn valid(selection: &Selection) -> Vec<&'static str> {
-    let mut all = names(selection);
-    for usual in USUAL {
-        if !all.iter().any(|name| fold(name) == usual) {
-            all.push(usual);
+/// The categories that are valid filters.
+pub(super) fn valid_categories(selection: &Selection) -> Vec<&'static str> {
+    let mut all = category_names(selection);
+    for standard in STANDARD_CATEGORIES {
+        if !all.iter().any(|name| fold(name) == standard) {
+            all.push(standard);
         }
     }
     all
 }
 
-fn groups(selection: &Selection) -> Vec<(&'static str, Vec<Cli>)> {
+/// Groups the offered CLIs by category, ignoring case.
+fn clis_by_category(selection: &Selection) -> Vec<(&'static str, Vec<Cli>)> {
     let mut groups: Vec<(&'static str, Vec<Cli>)> = Vec::new();
     for cli in selection.clis() {
         let key = selection.text(cli.category_key);
@@ -87,63 +88,63 @@ fn groups(selection: &Selection) -> Vec<(&'static str, Vec<Cli>)> {
         });
         match same {
             Some((_, clis)) => clis.push(cli),
-            None => groups.push((of(selection, &cli), vec![cli])),
+            None => groups.push((category_of(selection, &cli), vec![cli])),
         }
     }
     groups
 }
 
-pub(super) fn answer(selection: &Selection) -> Answered {
-    let groups = groups(selection);
+pub(super) fn respond(selection: &Selection) -> LookupResponse {
+    let groups = clis_by_category(selection);
     let categories = groups.iter().map(|(name, clis)| Category {
         name,
-        description: description(selection, clis),
+        description: category_description(selection, clis),
         tool_count: clis.iter().map(|cli| cli.tools.count).sum(),
         clis: clis.iter().map(|cli| selection.text(cli.name)).collect(),
-        representative_tools: representatives(selection, clis),
+        representative_tools: representative_tools(selection, clis),
     });
-    let body = Body {
+    let body = CategoriesBody {
         categories: categories.collect(),
         total_categories: groups.len(),
         total_tools: selection.tool_count(),
     };
-    let end = End::now();
-    Answered {
-        json: to_json(&Finished { body, end }),
+    let footer = ResponseFooter::now();
+    LookupResponse {
+        json: to_json(&CompleteResponse { body, footer }),
         is_error: false,
-        about: String::new(),
-        results: groups.len(),
+        subject: String::new(),
+        result_count: groups.len(),
     }
 }
 
-/// What the first CLIs say about themselves, and how many others there are.
-fn description(selection: &Selection, clis: &[Cli]) -> String {
+/// The descriptions of the first CLIs, and the number of the others.
+fn category_description(selection: &Selection, clis: &[Cli]) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for cli in clis.iter().take(DESCRIBED) {
+    for cli in clis.iter().take(MAX_DESCRIBED_CLIS) {
         let name = selection.text(cli.name);
         texts.push(match selection.text(cli.description) {
             "" => name.to_owned(),
             text => format!("{name}: {text}"),
         });
     }
-    if clis.len() > DESCRIBED {
-        let others = pluralize(clis.len() - DESCRIBED, "other CLI");
+    if clis.len() > MAX_DESCRIBED_CLIS {
+        let others = pluralize(clis.len() - MAX_DESCRIBED_CLIS, "other CLI");
         texts.push(format!("and {others}"));
     }
     texts.join(" ")
 }
 
-/// The tools that have most in common with the others of the category.
-fn representatives(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeTool> {
+/// The tools that are most similar to the others of the category.
+fn representative_tools(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeTool> {
     let notes = &selection.discovery().notes;
     let mut best: Vec<(u32, Tool)> = Vec::new();
     for cli in clis {
         for (number, tool) in cli.tools.numbers().zip(selection.tools_of(cli).iter()) {
             let centrality = notes.of(number).centrality;
-            let at = best.partition_point(|(other, _)| *other >= centrality);
-            if at < REPRESENTATIVES {
-                best.insert(at, (centrality, tool));
-                best.truncate(REPRESENTATIVES);
+            let position = best.partition_point(|(other, _)| *other >= centrality);
+            if position < MAX_REPRESENTATIVES {
+                best.insert(position, (centrality, tool));
+                best.truncate(MAX_REPRESENTATIVES);
             }
         }
     }
@@ -154,8 +155,8 @@ fn representatives(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeToo
     tools.collect()
 }
 
-/// How many of some tools are in each category, in the order in which they come.
-pub(super) fn breakdown<'t>(
+/// Counts tools by category, in order of first appearance.
+pub(super) fn category_counts<'t>(
     selection: &Selection,
     tools: impl Iterator<Item = &'t Tool>,
 ) -> Vec<(&'static str, usize)> {
@@ -163,13 +164,13 @@ pub(super) fn breakdown<'t>(
     for tool in tools {
         let cli = selection.cli_of(tool);
         let key = |cli: &Cli| selection.text(cli.category_key);
-        match counts.iter_mut().find(|(known, _)| key(known) == key(&cli)) {
+        match counts.iter_mut().find(|(other, _)| key(other) == key(&cli)) {
             Some((_, count)) => *count += 1,
             None => counts.push((cli, 1)),
         }
     }
     counts
         .into_iter()
-        .map(|(cli, count)| (of(selection, &cli), count))
+        .map(|(cli, count)| (category_of(selection, &cli), count))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! `get_tool_details`: all about a tool, or about several.
+//! `get_tool_details`: turns the names of tools into full descriptions of them.
 
 use climax_discovery::notes::Notes;
 use climax_discovery::rank::Mode;
@@ -7,59 +7,60 @@ use climax_discovery::trigrams::distance;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::request::Request;
-use super::result::{Example, Parts, ToolFields, examples};
-use super::{Answered, End, ErrorResponse, Refusal, to_json};
+use super::request::RequestArguments;
+use super::result::{ExampleCall, OptionalFields, ToolFields, example_calls};
+use super::{LookupError, LookupRefusal, LookupResponse, ResponseFooter, to_json};
 use crate::catalog::selection::Selection;
-use crate::search::offered_in;
-use crate::search::ranked::find;
+use crate::search::offered_tools;
+use crate::search::ranked::find_ranked;
 
 /// The tool's name.
 pub(super) const NAME: &str = "get_tool_details";
 
-/// How many names are told in place of one that there is not.
-const NEAREST: usize = 3;
-/// By how many letters a name may be off.
-const MOST_LETTERS: u8 = 2;
-/// How many examples are told.
-const EXAMPLES: usize = 2;
+/// The maximum number of names that are suggested for an unknown one.
+const MAX_SUGGESTIONS: usize = 3;
+/// The maximum edit distance of a suggested name.
+const MAX_EDIT_DISTANCE: u8 = 2;
+const MAX_EXAMPLES: usize = 2;
+const FIND_A_TOOL: &str = "Find a tool with search_mcp_tools";
 
-/// A response about one tool.
+/// The response about one name.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Details {
-    Found(Box<KnownTool>),
-    Unknown(ErrorResponse),
+enum DetailsResult {
+    Found(Box<ToolDetails>),
+    Unknown(LookupError),
 }
 
 #[derive(Serialize)]
-struct KnownTool {
+struct ToolDetails {
     tool_id: &'static str,
-    tool_details: ToolFields,
-    included_sections: Sections,
+    #[serde(rename = "tool_details")]
+    fields: ToolFields,
+    included_sections: IncludedSections,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter_schema: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage_examples: Option<Vec<Example>>,
+    usage_examples: Option<Vec<ExampleCall>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     relationships: Option<Relationships>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage_guidance: Option<Guidance>,
+    usage_guidance: Option<UsageGuidance>,
     #[serde(flatten)]
-    end: End,
+    footer: ResponseFooter,
 }
 
-/// The sections of a response, and whether they are wanted.
+/// The optional sections of a response.
 #[derive(Clone, Copy, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each section")]
-struct Sections {
+struct IncludedSections {
     schema: bool,
     examples: bool,
     relationships: bool,
     usage_guidance: bool,
 }
 
-/// The names of tools that go with a tool.
+/// The names of related tools.
 #[derive(Serialize)]
 struct Relationships {
     alternatives: Vec<&'static str>,
@@ -68,149 +69,152 @@ struct Relationships {
 }
 
 #[derive(Serialize)]
-struct Guidance {
+struct UsageGuidance {
     best_practices: Vec<String>,
     common_pitfalls: Vec<String>,
 }
 
-pub(super) fn answer(selection: &Selection, mut arguments: Map<String, Value>) -> Answered {
-    // What the other tools call it.
+pub(super) fn respond(selection: &Selection, mut arguments: Map<String, Value>) -> LookupResponse {
+    // `climax_call` has `tool_name`, so agents send it here too.
     if !arguments.contains_key("tool_id")
         && let Some(name) = arguments.remove("tool_name")
     {
         arguments.insert("tool_id".to_owned(), name);
     }
     let is_list = arguments.get("tool_id").is_some_and(Value::is_array);
-    let mut request = Request::new(arguments);
-    let ids = request.names("tool_id");
-    let sections = Sections {
-        schema: request.flag("include_schema"),
-        examples: request.flag("include_examples"),
-        relationships: request.flag("include_relationships"),
-        usage_guidance: request.flag("include_usage_guidance"),
+    let mut arguments = RequestArguments::new(arguments);
+    let names = arguments.names("tool_id");
+    let sections = IncludedSections {
+        schema: arguments.flag("include_schema"),
+        examples: arguments.flag("include_examples"),
+        relationships: arguments.flag("include_relationships"),
+        usage_guidance: arguments.flag("include_usage_guidance"),
     };
-    if ids.is_empty() && request.problems.is_empty() {
-        request.problems.push("tool_id cannot be empty".to_owned());
-        request
-            .suggestions
-            .push("Find one with search_mcp_tools".to_owned());
+    if names.is_empty() && arguments.problems.is_empty() {
+        arguments
+            .problems
+            .push("tool_id cannot be empty".to_owned());
+        arguments.suggestions.push(FIND_A_TOOL.to_owned());
     }
-    let about = ids.join(", ");
-    if !request.problems.is_empty() {
-        let refusal = Refusal {
+    let subject = names.join(", ");
+    if !arguments.problems.is_empty() {
+        let refusal = LookupRefusal {
             tool: NAME,
-            request,
-            context: about,
+            arguments,
+            context: subject,
         };
-        return refusal.answered();
+        return refusal.into_response();
     }
-    let all: Vec<Details> = ids
+    let results: Vec<DetailsResult> = names
         .iter()
-        .map(|id| details(selection, id, sections))
+        .map(|name| details(selection, name, sections))
         .collect();
-    let is_found = |details: &&Details| matches!(details, Details::Found(_));
-    let results = all.iter().filter(is_found).count();
-    let json = match all.as_slice() {
-        [details] if !is_list => to_json(details),
-        all => to_json(&all),
+    let is_found = |result: &&DetailsResult| matches!(result, DetailsResult::Found(_));
+    let found_count = results.iter().filter(is_found).count();
+    let json = match results.as_slice() {
+        [result] if !is_list => to_json(result),
+        results => to_json(&results),
     };
-    Answered {
+    LookupResponse {
         json,
-        is_error: results == 0,
-        about,
-        results,
+        is_error: found_count == 0,
+        subject,
+        result_count: found_count,
     }
 }
 
-fn details(selection: &Selection, id: &str, sections: Sections) -> Details {
-    let Some((number, tool)) = selection.find(id.trim()) else {
-        return Details::Unknown(unknown(selection, id));
+fn details(selection: &Selection, name: &str, sections: IncludedSections) -> DetailsResult {
+    let Some((number, tool)) = selection.find_tool(name.trim()) else {
+        return DetailsResult::Unknown(unknown_tool(selection, name));
     };
-    let parts = Parts {
+    // These are sections of their own.
+    let optional = OptionalFields {
         schema: false,
-        examples: 0,
+        max_examples: 0,
     };
     let notes = &selection.discovery().notes;
-    let usage_examples = || examples(selection, number, &tool, EXAMPLES);
-    Details::Found(Box::new(KnownTool {
+    let usage_examples = || example_calls(selection, number, &tool, MAX_EXAMPLES);
+    DetailsResult::Found(Box::new(ToolDetails {
         tool_id: selection.text(tool.name),
-        tool_details: ToolFields::new(selection, number, &tool, parts),
+        fields: ToolFields::new(selection, number, &tool, optional),
         included_sections: sections,
-        parameter_schema: sections.schema.then(|| selection.schema(&tool)),
+        parameter_schema: sections.schema.then(|| selection.input_schema(&tool)),
         usage_examples: sections.examples.then(usage_examples),
         relationships: sections
             .relationships
             .then(|| relationships(selection, notes, number)),
-        usage_guidance: sections.usage_guidance.then(|| guidance(notes, number)),
-        end: End::now(),
+        usage_guidance: sections
+            .usage_guidance
+            .then(|| usage_guidance(notes, number)),
+        footer: ResponseFooter::now(),
     }))
 }
 
 fn relationships(selection: &Selection, notes: &Notes, number: u32) -> Relationships {
     let note = notes.of(number);
-    // Of those that are offered.
-    let names = |list| {
+    let offered_names = |list| {
         let tools = notes.related(list).iter();
         let names = tools.map(|number| selection.text(selection.tools().get(number).name));
         names
-            .filter(|name| selection.find(name).is_some())
+            .filter(|name| selection.find_tool(name).is_some())
             .collect()
     };
     Relationships {
-        alternatives: names(note.alternatives),
-        complementary: names(note.complementary),
-        prerequisites: names(note.prerequisites),
+        alternatives: offered_names(note.alternatives),
+        complementary: offered_names(note.complementary),
+        prerequisites: offered_names(note.prerequisites),
     }
 }
 
-fn guidance(notes: &Notes, number: u32) -> Guidance {
+fn usage_guidance(notes: &Notes, number: u32) -> UsageGuidance {
     let note = notes.of(number);
     let sentences = |list| notes.sentences(list).map(str::to_owned).collect();
-    Guidance {
+    UsageGuidance {
         best_practices: sentences(note.best_practices),
         common_pitfalls: sentences(note.common_pitfalls),
     }
 }
 
-fn unknown(selection: &Selection, id: &str) -> ErrorResponse {
-    let suggestions: Vec<String> = nearest(selection, id)
+fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
+    let suggestions: Vec<String> = similar_names(selection, name)
         .into_iter()
-        .map(|name| format!("{NAME} {}", json!({"tool_id": name})))
+        .map(|similar| format!("{NAME} {}", json!({"tool_id": similar})))
         .collect();
     let suggestions = if suggestions.is_empty() {
-        vec!["Find one with search_mcp_tools".to_owned()]
+        vec![FIND_A_TOOL.to_owned()]
     } else {
         suggestions
     };
-    let message = format!("Tool '{id}' not found");
-    ErrorResponse::new(NAME, message, id, suggestions)
+    let message = format!("Tool '{name}' not found");
+    LookupError::new(NAME, message, name, suggestions)
 }
 
-/// The names of tools that are written nearly so, and then of those that fit the words in it.
-fn nearest(selection: &Selection, id: &str) -> Vec<&'static str> {
-    let wanted = key(id);
-    let mut near: Vec<(u8, &'static str)> = Vec::new();
+/// The names of tools within the edit distance, then of tools that match the words of the unknown name.
+fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
+    let unknown_key = key(unknown_name);
+    let mut by_distance: Vec<(u8, &'static str)> = Vec::new();
     let tools = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter());
     for tool in tools {
         let name = selection.text(tool.name);
-        let distance = distance(&wanted, &name.to_ascii_lowercase(), MOST_LETTERS);
-        near.extend(distance.map(|distance| (distance, name)));
+        let distance = distance(&unknown_key, &name.to_ascii_lowercase(), MAX_EDIT_DISTANCE);
+        by_distance.extend(distance.map(|distance| (distance, name)));
     }
-    // Stable: ties stay in catalog order.
-    near.sort_by_key(|(distance, _)| *distance);
-    let mut names: Vec<&'static str> = near.into_iter().map(|(_, name)| name).collect();
-    let offered = offered_in(selection, None);
-    let fitting = find(selection, id, Mode::Hybrid, NEAREST, |tool| {
+    // The sort is stable, so ties stay in catalog order.
+    by_distance.sort_by_key(|(distance, _)| *distance);
+    let mut names: Vec<&'static str> = by_distance.into_iter().map(|(_, name)| name).collect();
+    let offered = offered_tools(selection, None);
+    let mode = Mode::Hybrid;
+    let matches = find_ranked(selection, unknown_name, mode, MAX_SUGGESTIONS, |tool| {
         offered.contains(tool)
     });
-    for it in fitting.best {
-        let name = selection.text(it.tool.name);
+    for found in matches.best {
+        let name = selection.text(found.tool.name);
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    names.truncate(NEAREST);
+    names.truncate(MAX_SUGGESTIONS);
     names
 }

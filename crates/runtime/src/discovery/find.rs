@@ -1,33 +1,32 @@
-//! `search_mcp_tools`: a query in words -> tools, with reasons and hints.
+//! `search_mcp_tools`: turns a query in plain words into matching tools, with match reasons and hints.
 
 use climax_discovery::rank::Mode;
 use climax_discovery::tool_type::ToolType;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::categories::{self, breakdown};
-use super::hints::{Asked, navigation_hints, query_suggestions};
-use super::request::Request;
-use super::result::{Fit, Parts, ToolFields};
-use super::{FoundTool, Refusal, Response};
+use super::categories::{category_counts, valid_categories};
+use super::hints::{SearchRequest, navigation_hints, query_suggestions};
+use super::request::RequestArguments;
+use super::result::{MatchFields, OptionalFields, ToolFields};
+use super::{FoundTool, LookupBody, LookupRefusal};
 use crate::catalog::selection::Selection;
-use crate::search::offered_in;
-use crate::search::ranked::{Confidence, Found, find};
+use crate::search::offered_tools;
+use crate::search::ranked::{Confidence, RankedMatches, find_ranked};
 
 /// The tool's name.
 pub(super) const NAME: &str = "search_mcp_tools";
 
-/// A response without its end.
 #[derive(Serialize)]
-pub(super) struct Body {
+pub(super) struct SearchBody {
     query: String,
     pub(super) results: Vec<SearchResult>,
     total_results: usize,
     search_mode: &'static str,
     search_strategy: &'static str,
-    #[serde(serialize_with = "counts")]
+    #[serde(serialize_with = "serialise_counts")]
     confidence_distribution: Vec<(&'static str, usize)>,
-    #[serde(serialize_with = "counts")]
+    #[serde(serialize_with = "serialise_counts")]
     category_breakdown: Vec<(&'static str, usize)>,
     query_suggestions: Vec<String>,
     navigation_hints: Vec<String>,
@@ -38,7 +37,7 @@ pub(super) struct SearchResult {
     #[serde(flatten)]
     tool: ToolFields,
     #[serde(flatten)]
-    fit: Fit,
+    match_fields: MatchFields,
 }
 
 impl SearchResult {
@@ -46,82 +45,83 @@ impl SearchResult {
         FoundTool {
             name: self.tool.name,
             description: self.tool.description,
-            score: self.fit.score,
-            confidence: self.fit.confidence_level,
-            reasons: &self.fit.match_reasons,
+            score: self.match_fields.score,
+            confidence: self.match_fields.confidence_level,
+            reasons: &self.match_fields.match_reasons,
         }
     }
 }
 
-/// Serialises how many there are of each, in their order.
-fn counts<S: Serializer>(
+/// Serialises counts as a JSON object, in order.
+fn serialise_counts<S: Serializer>(
     counts: &[(&'static str, usize)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Searches. Returns the response, and how many tools fit at all.
+/// Answers a search. Also returns the number of all matches.
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<(Response<Body>, usize), Refusal> {
-    let given = given(&arguments);
-    let mut request = Request::new(arguments);
-    let query = request.query("query", "Query");
-    let category = request.category(selection);
+) -> Result<(LookupBody<SearchBody>, usize), LookupRefusal> {
+    let known_arguments = known_arguments(&arguments);
+    let mut arguments = RequestArguments::new(arguments);
+    let query = arguments.query("query", "Query");
+    let category = arguments.category(selection);
     let types = ToolType::ALL.map(ToolType::name);
-    let tool_type = request.choice("tool_type", &types);
-    let max_results = request.max_results();
-    let include_examples = request.flag("include_examples");
+    let tool_type = arguments.choice("tool_type", &types);
+    let max_results = arguments.max_results();
+    let include_examples = arguments.flag("include_examples");
     let modes = Mode::ALL.map(Mode::name);
-    let mode = request.choice("search_mode", &modes);
-    if !request.problems.is_empty() {
-        return Err(Refusal {
+    let mode = arguments.choice("search_mode", &modes);
+    if !arguments.problems.is_empty() {
+        return Err(LookupRefusal {
             tool: NAME,
-            request,
+            arguments,
             context: query,
         });
     }
     let mode = Mode::ALL
         .into_iter()
-        .find(|it| Some(it.name()) == mode.as_deref());
+        .find(|candidate| Some(candidate.name()) == mode.as_deref());
     let mode = mode.unwrap_or(Mode::Hybrid);
-    let offered = offered_in(selection, category.as_deref());
+    let offered = offered_tools(selection, category.as_deref());
     let notes = &selection.discovery().notes;
-    let found = find(selection, &query, mode, max_results, |tool| {
-        let is_type = |wanted: &String| notes.of(tool).tool_type.name() == wanted;
-        offered.contains(tool) && tool_type.as_ref().is_none_or(is_type)
+    let matches = find_ranked(selection, &query, mode, max_results, |tool| {
+        let has_type = |tool_type: &String| notes.of(tool).tool_type.name() == tool_type;
+        offered.contains(tool) && tool_type.as_ref().is_none_or(has_type)
     });
-    let asked = Asked {
+    let request = SearchRequest {
         query: &query,
         category: category.as_deref(),
         max_results,
-        given: &given,
+        arguments: &known_arguments,
     };
-    let categories = breakdown(selection, found.best.iter().map(|it| &it.tool));
-    let results = results(selection, &found, include_examples);
-    let body = Body {
+    let best_tools = matches.best.iter().map(|found| &found.tool);
+    let category_counts = category_counts(selection, best_tools);
+    let results = search_results(selection, &matches, include_examples);
+    let body = SearchBody {
         total_results: results.len(),
         results,
         search_mode: mode.name(),
-        search_strategy: strategy(mode),
-        confidence_distribution: confidence_distribution(&found),
-        query_suggestions: query_suggestions(selection, &asked, &found),
-        navigation_hints: navigation_hints(selection, &asked, &found, &categories),
-        category_breakdown: categories,
+        search_strategy: search_strategy(mode),
+        confidence_distribution: confidence_distribution(&matches),
+        query_suggestions: query_suggestions(selection, &request, &matches),
+        navigation_hints: navigation_hints(selection, &request, &matches, &category_counts),
+        category_breakdown: category_counts,
         query: query.clone(),
     };
-    let response = Response {
+    let body = LookupBody {
         body,
-        about: query,
-        results: found.best.len(),
+        subject: query,
+        result_count: matches.best.len(),
     };
-    Ok((response, found.total))
+    Ok((body, matches.total))
 }
 
-/// The arguments that mean something.
-fn given(arguments: &Map<String, Value>) -> Map<String, Value> {
+/// The arguments that affect the search, without unknown and empty ones.
+fn known_arguments(arguments: &Map<String, Value>) -> Map<String, Value> {
     const NAMES: [&str; 6] = [
         "query",
         "category",
@@ -130,57 +130,59 @@ fn given(arguments: &Map<String, Value>) -> Map<String, Value> {
         "include_examples",
         "search_mode",
     ];
-    let is_given = |(name, value): &(&String, &Value)| {
+    let is_known = |(name, value): &(&String, &Value)| {
         NAMES.contains(&name.as_str()) && !value.is_null() && *value != ""
     };
-    let given = arguments.iter().filter(is_given);
-    given
+    let known = arguments.iter().filter(is_known);
+    known
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
 
-fn results(selection: &Selection, found: &Found, include_examples: bool) -> Vec<SearchResult> {
-    let parts = Parts {
+fn search_results(
+    selection: &Selection,
+    matches: &RankedMatches,
+    include_examples: bool,
+) -> Vec<SearchResult> {
+    let optional = OptionalFields {
         schema: true,
-        examples: usize::from(include_examples),
+        max_examples: usize::from(include_examples),
     };
-    let results = found.best.iter().map(|it| SearchResult {
-        tool: ToolFields::new(selection, it.number, &it.tool, parts),
-        fit: Fit::new(selection, found, it),
+    let results = matches.best.iter().map(|found| SearchResult {
+        tool: ToolFields::new(selection, found.number, &found.tool, optional),
+        match_fields: MatchFields::new(selection, matches, found),
     });
     results.collect()
 }
 
-fn confidence_distribution(found: &Found) -> Vec<(&'static str, usize)> {
+fn confidence_distribution(matches: &RankedMatches) -> Vec<(&'static str, usize)> {
     let count = |level: Confidence| {
-        let results = found.best.iter();
-        let of_level = results.filter(|it| Confidence::of(it.score) == level);
+        let best = matches.best.iter();
+        let of_level = best.filter(|found| Confidence::from_score(found.score) == level);
         (level.name(), of_level.count())
     };
     Confidence::ALL.map(count).into()
 }
 
-/// What a mode does, so that nobody takes it for more.
-pub(super) fn strategy(mode: Mode) -> &'static str {
+/// Describes what a mode does. The names promise more than the modes do, so this says what they leave out.
+fn search_strategy(mode: Mode) -> &'static str {
     match mode {
         Mode::Keyword => {
-            "BM25F over names, descriptions, arguments, category and tags; unknown words as they may be misspelled"
+            "BM25F over names, descriptions, arguments, category and tags; unknown words match terms within edit distance 1 or 2"
         }
-        Mode::Hybrid => {
-            "BM25F, and words that are written alike (character trigrams); meaning beyond words is not looked at"
-        }
+        Mode::Hybrid => "BM25F and similarly spelled words (character trigrams); no semantic model",
         Mode::Semantic => {
-            "BM25F, and more words that are written alike (character trigrams); meaning beyond words is not looked at"
+            "BM25F and more of the similarly spelled words (character trigrams); no semantic model"
         }
     }
 }
 
-impl Request {
-    /// A category that there is, or that the suite knows.
-    pub(super) fn category(&mut self, selection: &Selection) -> Option<String> {
-        if !self.has("category") {
+impl RequestArguments {
+    /// Reads an optional category.
+    fn category(&mut self, selection: &Selection) -> Option<String> {
+        if !self.contains("category") {
             return None;
         }
-        self.choice("category", &categories::valid(selection))
+        self.choice("category", &valid_categories(selection))
     }
 }

@@ -1,29 +1,30 @@
-//! Tells what to do next, by rules, from the results at hand.
+//! Derives suggestions for the next call from a search and its results.
 
 use climax_catalog::tables::Tool;
 use climax_core::risk::Risk;
 use climax_discovery::rank::Way;
 use serde_json::{Map, Value, json};
 
-use super::request::RESULTS;
-use super::result::{example_calls, spelled};
+use super::categories::category_names;
+use super::request::MAX_RESULTS_RANGE;
+use super::result::{example_args, word_for_term};
 use crate::catalog::selection::Selection;
-use crate::search::ranked::{Confidence, Found, Match};
+use crate::search::ranked::{Confidence, RankedMatch, RankedMatches};
 
-/// What was asked for, as far as hints are about it.
-pub(super) struct Asked<'q> {
+/// A call of `search_mcp_tools`, as far as hints need it.
+pub(super) struct SearchRequest<'q> {
     pub(super) query: &'q str,
     pub(super) category: Option<&'q str>,
     pub(super) max_results: usize,
-    /// The arguments that were given, which hints keep.
-    pub(super) given: &'q Map<String, Value>,
+    /// The arguments of the call. Hints repeat them.
+    pub(super) arguments: &'q Map<String, Value>,
 }
 
-impl Asked<'_> {
-    /// The same request with other arguments; what is `null` is left out.
-    fn with(&self, others: &[(&str, Value)]) -> Value {
-        let mut arguments = self.given.clone();
-        for (name, value) in others {
+impl SearchRequest<'_> {
+    /// The arguments with some replaced. `null` removes one.
+    fn with_arguments(&self, replacements: &[(&str, Value)]) -> Value {
+        let mut arguments = self.arguments.clone();
+        for (name, value) in replacements {
             if value.is_null() {
                 arguments.shift_remove(*name);
             } else {
@@ -34,67 +35,72 @@ impl Asked<'_> {
     }
 }
 
-/// Other queries: with words that were meant in place of those that nobody knows, only with words that
-/// somebody knows, and with a tag of the best result that some others have too.
+/// Other queries: with typos corrected, without unknown words, and with a tag that some results share.
 pub(super) fn query_suggestions(
     selection: &Selection,
-    asked: &Asked<'_>,
-    found: &Found,
+    request: &SearchRequest<'_>,
+    matches: &RankedMatches,
 ) -> Vec<String> {
     let mut suggestions = Vec::new();
     let ranking = selection.discovery().index.ranking(selection.tools().len());
-    let mut meant: Vec<&str> = Vec::new();
-    let mut corrected = asked.query.to_owned();
-    for it in found.ranked.asked.iter().filter(|it| it.way == Way::Meant) {
-        let has_term = |tool: &&Match| ranking.marks(it.row, tool.number) != 0;
-        // Words of tools that are not found lead nowhere.
-        let Some(tool) = found.best.iter().find(has_term) else {
+    let mut corrected_words: Vec<&str> = Vec::new();
+    let mut corrected_query = request.query.to_owned();
+    let query_terms = matches.ranked.asked.iter();
+    for query_term in query_terms.filter(|query_term| query_term.way == Way::Meant) {
+        let has_term = |found: &&RankedMatch| ranking.marks(query_term.row, found.number) != 0;
+        // A correction that no result contains would lead nowhere.
+        let Some(found) = matches.best.iter().find(has_term) else {
             continue;
         };
-        let term = ranking.term(it.row);
-        if !meant.contains(&it.word.as_str())
-            && let Some(word) = spelled(selection, &tool.tool, &it.word, term)
+        let term = ranking.term(query_term.row);
+        if !corrected_words.contains(&query_term.word.as_str())
+            && let Some(word) = word_for_term(selection, &found.tool, &query_term.word, term)
         {
-            meant.push(&it.word);
-            corrected = replaced(&corrected, &it.word, &word);
+            corrected_words.push(&query_term.word);
+            corrected_query = replace_word(&corrected_query, &query_term.word, &word);
         }
     }
-    if !meant.is_empty() {
-        suggestions.push(corrected);
+    if !corrected_words.is_empty() {
+        suggestions.push(corrected_query);
     }
-    let words = &found.ranked.words;
+    let words = &matches.ranked.words;
     let known = words.iter().filter(|word| word.is_known);
     let known: Vec<&str> = known.map(|word| word.text.as_str()).collect();
-    if !found.best.is_empty() && !known.is_empty() && known.len() < words.len() {
+    if !matches.best.is_empty() && !known.is_empty() && known.len() < words.len() {
         suggestions.push(known.join(" "));
     }
-    if let Some(tag) = frequent_tag(selection, asked.query, found) {
-        suggestions.push(format!("{} {tag}", asked.query));
+    if let Some(tag) = frequent_tag(selection, request.query, matches) {
+        suggestions.push(format!("{} {tag}", request.query));
     }
     suggestions.dedup();
     suggestions
 }
 
-/// Text with another word in place of one, whatever its case.
-fn replaced(text: &str, word: &str, other: &str) -> String {
+/// Replaces a word, ignoring case and adjacent punctuation.
+fn replace_word(text: &str, word: &str, replacement: &str) -> String {
     let words = text.split(' ').map(|part| {
         let is_word = part
-            .trim_matches(|it: char| !it.is_alphanumeric())
+            .trim_matches(|character: char| !character.is_alphanumeric())
             .to_lowercase()
             == word;
-        if is_word { other } else { part }
+        if is_word { replacement } else { part }
     });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The tag of the best result that most others have, but not all, and that is not in the query.
-fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<&'static str> {
+/// The most frequent tag of the best result that at least one other result has, but not all of them, and that
+/// is not in the query.
+fn frequent_tag(
+    selection: &Selection,
+    query: &str,
+    matches: &RankedMatches,
+) -> Option<&'static str> {
     let query = query.to_lowercase();
-    let best = found.best.first()?;
-    let all: Vec<Vec<&str>> = found
+    let best = matches.best.first()?;
+    let all: Vec<Vec<&str>> = matches
         .best
         .iter()
-        .map(|it| tags(selection, &it.tool))
+        .map(|found| tags(selection, &found.tool))
         .collect();
     let counted = tags(selection, &best.tool).into_iter().map(|tag| {
         let count = all.iter().filter(|tags| tags.contains(&tag)).count();
@@ -105,11 +111,11 @@ fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<&'s
             *count >= 2 && *count < all.len() && !query.contains(&tag.to_lowercase())
         })
         .collect();
-    // The first of those that are as frequent.
-    let most = counted.iter().map(|(_, count)| *count).max()?;
+    // Ties go to the first tag, and `max_by_key` would return the last.
+    let max_count = counted.iter().map(|(_, count)| *count).max()?;
     let mut counted = counted.into_iter();
     counted
-        .find(|(_, count)| *count == most)
+        .find(|(_, count)| *count == max_count)
         .map(|(tag, _)| tag)
 }
 
@@ -117,60 +123,63 @@ fn tags(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
     selection.tables.list(selection.cli_of(tool).tags).collect()
 }
 
-/// What to call next: the best tool, more about it, and a search that is narrower or wider.
+/// Calls to make next: of the best match, of its details, and of a narrower or wider search.
 pub(super) fn navigation_hints(
     selection: &Selection,
-    asked: &Asked<'_>,
-    found: &Found,
-    categories: &[(&str, usize)],
+    request: &SearchRequest<'_>,
+    matches: &RankedMatches,
+    category_counts: &[(&str, usize)],
 ) -> Vec<String> {
-    let Some(best) = found.best.first() else {
-        return nothing_found(selection, asked);
+    let Some(best) = matches.best.first() else {
+        return no_match_hints(selection, request);
     };
-    let mut hints = about_the_best(selection, best);
-    let (shown, total) = (found.best.len(), found.total);
-    let largest = categories.iter().max_by_key(|(_, count)| *count);
+    let mut hints = best_match_hints(selection, best);
+    let (returned, total) = (matches.best.len(), matches.total);
+    let largest = category_counts.iter().max_by_key(|(_, count)| *count);
     if let Some((category, count)) = largest
-        && asked.category.is_none()
+        && request.category.is_none()
         && *count >= 2
-        && categories.len() >= 2
+        && category_counts.len() >= 2
     {
-        let narrower = asked.with(&[("category", (*category).into())]);
+        let narrower = request.with_arguments(&[("category", (*category).into())]);
         hints.push(format!(
-            "{count} of {shown} are in category '{category}': search_mcp_tools {narrower}"
+            "{count} of {returned} results are in category '{category}': search_mcp_tools {narrower}"
         ));
     }
-    if total > shown && asked.max_results < *RESULTS.end() {
-        let more = total.min(*RESULTS.end());
-        let wider = asked.with(&[("max_results", more.into())]);
+    let max_results_limit = *MAX_RESULTS_RANGE.end();
+    if total > returned && request.max_results < max_results_limit {
+        let more = total.min(max_results_limit);
+        let wider = request.with_arguments(&[("max_results", more.into())]);
         hints.push(format!(
-            "{shown} of {total} are shown: search_mcp_tools {wider}"
+            "{returned} of {total} matches shown; show more: search_mcp_tools {wider}"
         ));
     }
     hints
 }
 
-/// How to call the best tool, and how to learn more before. Nobody is told to call what may destroy
-/// something, nor what changes something if it is hardly what was looked for.
-fn about_the_best(selection: &Selection, best: &Match) -> Vec<String> {
+/// Suggests a call of the best match and of its details. No call is suggested for destructive tools, nor for
+/// tools that make changes if the confidence is low.
+fn best_match_hints(selection: &Selection, best: &RankedMatch) -> Vec<String> {
     let name = selection.text(best.tool.name);
     let details = json!({"tool_id": name});
-    let args = example_calls(selection, best.number, &best.tool).next();
+    let args = example_args(selection, best.number, &best.tool).next();
     let call = args.map(|args| json!({"tool_name": name, "args": args}));
-    let is_likely = Confidence::of(best.score) != Confidence::Low;
+    let is_likely = Confidence::from_score(best.score) != Confidence::Low;
     let (call, details) = match (best.tool.risk, call) {
         (Some(Risk::Destructive), _) => (
             None,
-            format!("It may destroy something, so see all about it: get_tool_details {details}"),
+            format!(
+                "Best match, but it may destroy data; read its details first: get_tool_details {details}"
+            ),
         ),
         (Some(Risk::Write), call) => (
             call.filter(|_| is_likely)
-                .map(|call| format!("Call it, which changes something: climax_call {call}")),
-            format!("See all about the best match: get_tool_details {details}"),
+                .map(|call| format!("Call it (makes changes): climax_call {call}")),
+            format!("Show details of the best match: get_tool_details {details}"),
         ),
         (Some(Risk::Read) | None, call) => (
             call.map(|call| format!("Call the best match: climax_call {call}")),
-            format!("See all about it: get_tool_details {details}"),
+            format!("Show its details: get_tool_details {details}"),
         ),
     };
     match best.tool.risk {
@@ -179,25 +188,25 @@ fn about_the_best(selection: &Selection, best: &Match) -> Vec<String> {
     }
 }
 
-fn nothing_found(selection: &Selection, asked: &Asked<'_>) -> Vec<String> {
+fn no_match_hints(selection: &Selection, request: &SearchRequest<'_>) -> Vec<String> {
     let mut hints = Vec::new();
     let filters = ["category", "tool_type"];
-    let mut given = filters
+    let mut used_filters = filters
         .iter()
-        .filter(|name| asked.given.contains_key(**name));
-    if given.next().is_some() {
-        let wider = asked.with(&[("category", Value::Null), ("tool_type", Value::Null)]);
-        let is_empty = |category: &&str| {
-            let names = super::categories::names(selection);
-            !names.iter().any(|it| it == category)
-        };
-        hints.push(match asked.category.filter(is_empty) {
+        .filter(|name| request.arguments.contains_key(**name));
+    if used_filters.next().is_some() {
+        let wider =
+            request.with_arguments(&[("category", Value::Null), ("tool_type", Value::Null)]);
+        let is_empty = |category: &&str| !category_names(selection).contains(category);
+        hints.push(match request.category.filter(is_empty) {
             Some(category) => format!(
-                "Category '{category}' has no tools here; in all others: search_mcp_tools {wider}"
+                "Category '{category}' has no tools; search all categories: search_mcp_tools {wider}"
             ),
-            None => format!("Nothing fits with these filters; without: search_mcp_tools {wider}"),
+            None => format!(
+                "No tool matches with these filters; search without them: search_mcp_tools {wider}"
+            ),
         });
     }
-    hints.push("See what there is: list_tool_categories {}".to_owned());
+    hints.push("Browse the categories: list_tool_categories {}".to_owned());
     hints
 }

@@ -1,17 +1,22 @@
-//! The four tools of the discovery suite as clients see them.
+//! Describes the four tools of the discovery suite for registration.
 
 use serde_json::{Value, json};
 
 use super::LookupTool;
-use crate::registration::{Hints, ToolDescription, object};
+use crate::registration::{BehaviourHints, ToolDescription, json_object};
 
-/// The tools.
-pub(crate) fn registration() -> [ToolDescription; 4] {
-    [search(), details(), categories(), capability()]
+/// The tools of the suite.
+pub(crate) fn registered_tools() -> [ToolDescription; 4] {
+    [
+        search_tool(),
+        details_tool(),
+        categories_tool(),
+        capability_tool(),
+    ]
 }
 
-fn search() -> ToolDescription {
-    tool(
+fn search_tool() -> ToolDescription {
+    lookup_tool(
         LookupTool::Search,
         "Search tools in plain words",
         "Search for tools by what they do, in plain words. Results come with a confidence, reasons, \
@@ -21,7 +26,7 @@ fn search() -> ToolDescription {
             "properties": {
                 "query": {
                     "type": "string",
-                    "description": "What is to be done, in plain words, or the name of a tool",
+                    "description": "The task in plain words, or the name of a tool",
                     "maxLength": 1000,
                 },
                 "category": {
@@ -31,15 +36,15 @@ fn search() -> ToolDescription {
                 "tool_type": {
                     "type": "string",
                     "enum": ["system", "custom", "third_party"],
-                    "description": "Only base commands of the operating system, only programs of the team's own, or only others",
+                    "description": "Only standard operating system commands (system), scripts and programs named by a path (custom), or all other programs (third_party)",
                 },
-                "max_results": max_results(),
-                "include_examples": flag("Whether results have an example call"),
+                "max_results": max_results_schema(),
+                "include_examples": flag_schema("Whether to include an example call"),
                 "search_mode": {
                     "type": "string",
                     "enum": ["semantic", "hybrid", "keyword"],
                     "default": "hybrid",
-                    "description": "How words are compared: as they are (keyword), also with words that are written alike (hybrid), or with more of them (semantic)",
+                    "description": "How words match: exactly or with typos (keyword), also with similarly spelled words (hybrid), or with more of those (semantic)",
                 },
             },
             "required": ["query"],
@@ -47,12 +52,12 @@ fn search() -> ToolDescription {
     )
 }
 
-fn details() -> ToolDescription {
-    tool(
+fn details_tool() -> ToolDescription {
+    lookup_tool(
         LookupTool::Details,
-        "Show all about a tool",
-        "Get all that is known about a tool: parameters, schema, example calls, related tools, and what \
-         to do and to watch for. A list of names gives a list of answers.",
+        "Get tool details",
+        "Get full details of a tool: parameters, schema, example calls, related tools, best practices \
+         and common pitfalls. A list of names returns a list of details.",
         json!({
             "type": "object",
             "properties": {
@@ -61,14 +66,14 @@ fn details() -> ToolDescription {
                         {"type": "string"},
                         {"type": "array", "items": {"type": "string"}, "maxItems": 50},
                     ],
-                    "description": "The name of the tool, or several names",
+                    "description": "The name of the tool, or a list of names",
                 },
-                "include_schema": flag("Whether to include the schema of its arguments"),
-                "include_examples": flag("Whether to include example calls"),
-                "include_relationships": flag(
+                "include_schema": flag_schema("Whether to include the JSON Schema of the arguments"),
+                "include_examples": flag_schema("Whether to include example calls"),
+                "include_relationships": flag_schema(
                     "Whether to include alternatives, complementary tools and prerequisites"
                 ),
-                "include_usage_guidance": flag(
+                "include_usage_guidance": flag_schema(
                     "Whether to include best practices and common pitfalls"
                 ),
             },
@@ -77,49 +82,49 @@ fn details() -> ToolDescription {
     )
 }
 
-fn categories() -> ToolDescription {
-    tool(
+fn categories_tool() -> ToolDescription {
+    lookup_tool(
         LookupTool::Categories,
-        "List categories of tools",
-        "List the categories of tools: what they are about, how many tools they have, their CLIs, and \
-         three representative tools each.",
+        "List tool categories",
+        "List all tool categories, each with a description, the number of tools, the CLIs and up to three \
+         representative tools.",
         json!({"type": "object", "properties": {}}),
     )
 }
 
-fn capability() -> ToolDescription {
-    tool(
+fn capability_tool() -> ToolDescription {
+    lookup_tool(
         LookupTool::Capability,
         "Search tools by capability",
-        "Search for tools that can do something and take certain parameters. Each result tells what fits \
-         and what does not.",
+        "Search for tools by what they can do and which parameters they take. Each result explains what \
+         matches and what does not.",
         json!({
             "type": "object",
             "properties": {
                 "capability_description": {
                     "type": "string",
-                    "description": "What the tool has to be able to do",
+                    "description": "What the tool must be able to do",
                     "maxLength": 1000,
                 },
                 "required_parameters": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "Parameters that it must have; case, separators and usual synonyms (path, file, file_path) make no difference",
+                    "description": "Parameters that the tool must have, ignoring case and separators; common synonyms (path, file, file_path) count as equal",
                 },
                 "preferred_complexity": {
                     "type": "string",
                     "enum": ["simple", "moderate", "complex", "any"],
                     "default": "any",
-                    "description": "How much there should be to it; others are ranked lower",
+                    "description": "Preferred complexity; other tools are ranked lower",
                 },
-                "max_results": max_results(),
+                "max_results": max_results_schema(),
             },
             "required": ["capability_description"],
         }),
     )
 }
 
-fn tool(
+fn lookup_tool(
     tool: LookupTool,
     title: &'static str,
     description: &'static str,
@@ -129,23 +134,23 @@ fn tool(
         name: tool.name(),
         title: Some(title),
         description,
-        input_schema: object(input_schema),
-        hints: Some(Hints::LOOKUP),
-        is_always_shown: false,
+        input_schema: json_object(input_schema),
+        hints: Some(BehaviourHints::LOOKUP),
+        is_always_loaded: false,
     }
 }
 
-fn max_results() -> Value {
+fn max_results_schema() -> Value {
     json!({
         "type": "integer",
         "minimum": 1,
         "maximum": 50,
         "default": 10,
-        "description": "How many results at most",
+        "description": "Maximum number of results",
     })
 }
 
-/// A flag that is set unless a request says otherwise.
-fn flag(description: &str) -> Value {
+/// The schema of a boolean that is true by default.
+fn flag_schema(description: &str) -> Value {
     json!({"type": "boolean", "default": true, "description": description})
 }

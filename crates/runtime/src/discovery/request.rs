@@ -1,4 +1,4 @@
-//! Reads the arguments of the discovery suite. Everything that is wrong is told at once.
+//! Reads and validates the arguments of discovery suite calls. All problems are reported together.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -8,25 +8,23 @@ use climax_core::words::fold;
 use climax_input::fields::closest;
 use serde_json::{Map, Value};
 
-/// How many results there may be, and how many there are if nothing is said.
-pub(crate) const RESULTS: RangeInclusive<usize> = 1..=50;
-pub(super) const USUAL_RESULTS: usize = 10;
-/// How many characters a query may have, and how many a name.
-const LONGEST: usize = 1000;
-const LONGEST_NAME: usize = 200;
-/// How many names a request may have.
-const MOST_NAMES: usize = 50;
+/// The valid values of `max_results`.
+pub(crate) const MAX_RESULTS_RANGE: RangeInclusive<usize> = 1..=50;
+const DEFAULT_MAX_RESULTS: usize = 10;
+const MAX_QUERY_CHARACTERS: usize = 1000;
+const MAX_NAME_CHARACTERS: usize = 200;
+/// The maximum length of a list of names.
+const MAX_NAMES: usize = 50;
 
-/// The arguments of a request while they are read.
-pub(super) struct Request {
+/// The arguments of a request that are not read yet, and the problems found so far.
+pub(super) struct RequestArguments {
     arguments: Map<String, Value>,
-    /// What is wrong with them.
     pub(super) problems: Vec<String>,
-    /// What could be done about it.
+    /// How to fix the problems.
     pub(super) suggestions: Vec<String>,
 }
 
-impl Request {
+impl RequestArguments {
     pub(super) fn new(arguments: Map<String, Value>) -> Self {
         Self {
             arguments,
@@ -35,82 +33,83 @@ impl Request {
         }
     }
 
-    /// An argument that is there; `null` is not.
-    pub(super) fn value(&mut self, name: &str) -> Option<Value> {
+    /// Takes an argument. `null` counts as absent.
+    fn take(&mut self, name: &str) -> Option<Value> {
         self.arguments.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Whether an argument was given.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn contains(&self, name: &str) -> bool {
         self.arguments.contains_key(name)
     }
 
-    /// What is looked for, which must be there. `what` is how messages call it.
-    pub(super) fn query(&mut self, name: &str, what: &str) -> String {
-        let text = match self.value(name) {
+    /// Reads a required query. Messages call it `label`.
+    pub(super) fn query(&mut self, name: &str, label: &str) -> String {
+        let text = match self.take(name) {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(other) => {
                 self.problems.push(format!(
-                    "{what} must be text, not {}",
-                    shortened(&other.to_string())
+                    "{label} must be a string, not {}",
+                    excerpt(&other.to_string())
                 ));
                 return String::new();
             }
         };
         if text.trim().is_empty() {
-            self.problems.push(format!("{what} cannot be empty"));
+            self.problems.push(format!("{label} cannot be empty"));
             self.suggestions.push(
-                "Say in a few words what is to be done, for example what a tool reads or changes"
+                "Describe the task in a few words, for example what a tool should read or change"
                     .to_owned(),
             );
-        } else if text.chars().count() > LONGEST {
-            self.problems
-                .push(format!("{what} too long (max {LONGEST} characters)"));
+        } else if text.chars().count() > MAX_QUERY_CHARACTERS {
+            self.problems.push(format!(
+                "{label} too long (max {MAX_QUERY_CHARACTERS} characters)"
+            ));
             self.suggestions
-                .push("Say in one sentence what is to be done".to_owned());
+                .push("Describe the task in one sentence".to_owned());
         }
-        // Text may have lines.
-        let is_odd = |it: char| it.is_control() && !matches!(it, '\n' | '\r' | '\t');
-        if text.contains(is_odd) {
+        // A query may have several lines.
+        let is_forbidden =
+            |character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t');
+        if text.contains(is_forbidden) {
             self.problems
-                .push(format!("{what} contains control characters"));
+                .push(format!("{label} contains control characters"));
             self.suggestions
-                .push("Leave control characters out".to_owned());
+                .push("Remove the control characters".to_owned());
         }
         text.trim().to_owned()
     }
 
-    /// One of some words, if it is given. Case makes no difference, and nothing is no word.
+    /// Reads an optional choice, ignoring case. An empty string counts as absent.
     pub(super) fn choice(&mut self, name: &str, options: &[&str]) -> Option<String> {
-        let value = self.value(name)?;
+        let value = self.take(name)?;
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        let wanted = fold(text.trim());
-        if wanted.is_empty() {
+        let folded = fold(text.trim());
+        if folded.is_empty() {
             return None;
         }
-        let mut known = options.iter().filter(|option| fold(option) == wanted);
-        if let Some(option) = known.next() {
+        let mut matching = options.iter().filter(|option| fold(option) == folded);
+        if let Some(option) = matching.next() {
             return Some((*option).to_owned());
         }
-        let (text, all) = (shortened(&text), options.join(", "));
+        let (text, all) = (excerpt(&text), options.join(", "));
         self.problems
             .push(format!("Invalid {name} '{text}'. Valid options: {all}"));
-        if wanted.len() <= LONGEST_NAME
-            && let Some(near) = closest(&wanted, options)
+        if folded.len() <= MAX_NAME_CHARACTERS
+            && let Some(closest) = closest(&folded, options)
         {
             self.suggestions
-                .push(format!("Did you mean {name} '{near}'?"));
+                .push(format!("Did you mean {name} '{closest}'?"));
         }
         None
     }
 
-    /// How many results at most.
+    /// Reads `max_results`.
     pub(super) fn max_results(&mut self) -> usize {
-        let Some(value) = self.value("max_results") else {
-            return USUAL_RESULTS;
+        let Some(value) = self.take("max_results") else {
+            return DEFAULT_MAX_RESULTS;
         };
         let integer = match &value {
             Value::String(text) => scalar::parse_integer(text),
@@ -121,17 +120,17 @@ impl Request {
         };
         let count = integer.and_then(|integer| usize::try_from(integer).ok());
         count
-            .filter(|count| RESULTS.contains(count))
+            .filter(|count| MAX_RESULTS_RANGE.contains(count))
             .unwrap_or_else(|| {
                 self.problems
                     .push("max_results must be between 1 and 50".to_owned());
-                USUAL_RESULTS
+                DEFAULT_MAX_RESULTS
             })
     }
 
-    /// Whether something is wanted. It is unless it is said.
+    /// Reads a boolean that is true by default.
     pub(super) fn flag(&mut self, name: &str) -> bool {
-        let value = self.value(name);
+        let value = self.take(name);
         let flag = match &value {
             None => Some(true),
             Some(Value::Bool(flag)) => Some(*flag),
@@ -144,31 +143,32 @@ impl Request {
         })
     }
 
-    /// Names, as a list, or one by itself.
+    /// Reads a list of names, or a single name.
     pub(super) fn names(&mut self, name: &str) -> Vec<String> {
-        let values = match self.value(name) {
+        let values = match self.take(name) {
             None => return Vec::new(),
             Some(Value::Array(values)) => values,
             Some(other) => vec![other],
         };
-        if values.len() > MOST_NAMES {
+        if values.len() > MAX_NAMES {
             self.problems
-                .push(format!("{name} may have at most {MOST_NAMES} names"));
+                .push(format!("{name} may have at most {MAX_NAMES} names"));
             return Vec::new();
         }
         let mut names = Vec::new();
         for value in values {
             match value {
-                Value::String(text) if text.chars().count() > LONGEST_NAME => {
-                    let problem = format!("{name} has a name of over {LONGEST_NAME} characters");
-                    self.problems.push(problem);
+                Value::String(text) if text.chars().count() > MAX_NAME_CHARACTERS => {
+                    self.problems.push(format!(
+                        "{name} contains a name longer than {MAX_NAME_CHARACTERS} characters"
+                    ));
                 }
                 Value::String(text) if !text.trim().is_empty() => names.push(text),
                 other => {
                     let other = other.to_string();
-                    let other = shortened(&other);
+                    let other = excerpt(&other);
                     self.problems
-                        .push(format!("{name} must be names, not {other}"));
+                        .push(format!("{name} must contain names, not {other}"));
                 }
             }
         }
@@ -176,9 +176,9 @@ impl Request {
     }
 }
 
-/// The beginning of a text, for an error that nobody needs all of it in.
-pub(super) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(LONGEST) {
+/// Truncates a text for an error message.
+pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_QUERY_CHARACTERS) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),
     }

@@ -1,4 +1,4 @@
-//! One tool in a response of the suite.
+//! Builds the JSON fields that describe one tool in a response.
 
 use std::fmt::Write as _;
 
@@ -14,21 +14,20 @@ use serde_json::{Map, Value};
 
 use crate::call::shown;
 use crate::catalog::selection::Selection;
-use crate::registration::CALL;
-use crate::search::ranked::{Confidence, Found, Match, thousandths};
+use crate::registration::CALL_TOOL;
+use crate::search::ranked::{Confidence, RankedMatch, RankedMatches, round_score};
 
-/// More reasons than this tell nothing new.
-const MOST_REASONS: usize = 6;
+/// The maximum number of match reasons. More of them add nothing for the reader.
+const MAX_REASONS: usize = 6;
 
-/// What of a tool is told, besides what always is.
+/// The optional fields of [`ToolFields`].
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct OptionalFields {
     pub(super) schema: bool,
-    /// How many examples.
-    pub(super) examples: usize,
+    pub(super) max_examples: usize,
 }
 
-/// The fields of a tool that do not depend on a query.
+/// The fields of a tool that are the same for every query.
 #[derive(Serialize)]
 pub(super) struct ToolFields {
     tool_id: &'static str,
@@ -44,7 +43,7 @@ pub(super) struct ToolFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     input_schema: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    examples: Option<Vec<Example>>,
+    examples: Option<Vec<ExampleCall>>,
 }
 
 #[derive(Serialize)]
@@ -55,9 +54,9 @@ struct Parameter {
     required: bool,
 }
 
-/// A call of a tool: the request, and the command line that it becomes.
+/// An example call: the request and its command line.
 #[derive(Serialize)]
-pub(super) struct Example {
+pub(super) struct ExampleCall {
     tool: &'static str,
     arguments: CallArguments,
     command_line: String,
@@ -67,23 +66,28 @@ pub(super) struct Example {
     directory: Option<String>,
 }
 
-/// The arguments of a `climax_call`.
+/// The arguments of `climax_call`.
 #[derive(Serialize)]
 struct CallArguments {
     tool_name: &'static str,
     args: Map<String, Value>,
 }
 
-/// How well a tool fits a query.
+/// The fields of a result that say how well it matches the query.
 #[derive(Serialize)]
-pub(super) struct Fit {
+pub(super) struct MatchFields {
     pub(super) score: f64,
     pub(super) confidence_level: &'static str,
     pub(super) match_reasons: Vec<String>,
 }
 
 impl ToolFields {
-    pub(super) fn new(selection: &Selection, number: u32, tool: &Tool, parts: Parts) -> Self {
+    pub(super) fn new(
+        selection: &Selection,
+        number: u32,
+        tool: &Tool,
+        optional: OptionalFields,
+    ) -> Self {
         let note = selection.discovery().notes.of(number);
         let cli = selection.cli_of(tool);
         let name = selection.text(tool.name);
@@ -94,7 +98,7 @@ impl ToolFields {
             required: argument.required,
         });
         let parameters: Vec<Parameter> = parameters.collect();
-        let has_examples = parts.examples > 0;
+        let has_examples = optional.max_examples > 0;
         Self {
             tool_id: name,
             description: selection.text(tool.description),
@@ -106,38 +110,39 @@ impl ToolFields {
             complexity: note.complexity.name(),
             when_to_use: when_to_use(selection, tool, &note, &parameters),
             parameters,
-            input_schema: parts.schema.then(|| selection.schema(tool)),
-            examples: has_examples.then(|| examples(selection, number, tool, parts.examples)),
+            input_schema: optional.schema.then(|| selection.input_schema(tool)),
+            examples: has_examples
+                .then(|| example_calls(selection, number, tool, optional.max_examples)),
         }
     }
 }
 
-/// Calls that a tool takes.
-pub(super) fn examples(
+/// Example calls of a tool.
+pub(super) fn example_calls(
     selection: &Selection,
     number: u32,
     tool: &Tool,
-    most: usize,
-) -> Vec<Example> {
-    let calls = example_calls(selection, number, tool).take(most);
-    let examples = calls.filter_map(|args| {
-        let shown = shown(selection, number, tool, &args)?;
-        Some(Example {
-            tool: CALL,
+    max_examples: usize,
+) -> Vec<ExampleCall> {
+    let all_args = example_args(selection, number, tool).take(max_examples);
+    let examples = all_args.filter_map(|args| {
+        let call = shown(selection, number, tool, &args)?;
+        Some(ExampleCall {
+            tool: CALL_TOOL,
             arguments: CallArguments {
                 tool_name: selection.text(tool.name),
                 args,
             },
-            command_line: shown.command_line,
-            stdin: shown.stdin,
-            directory: shown.directory,
+            command_line: call.command_line,
+            stdin: call.stdin,
+            directory: call.directory,
         })
     });
     examples.collect()
 }
 
-/// The arguments of calls that a tool takes.
-pub(super) fn example_calls(
+/// The arguments of a tool's example calls.
+pub(super) fn example_args(
     selection: &Selection,
     number: u32,
     tool: &Tool,
@@ -155,7 +160,7 @@ pub(super) fn example_calls(
         })
 }
 
-/// What the tool does, in the config's own words, what it needs, and what it may do.
+/// The first sentence of the description, the required arguments and the risk.
 fn when_to_use(
     selection: &Selection,
     tool: &Tool,
@@ -167,57 +172,63 @@ fn when_to_use(
         text.push('.');
     }
     let required = parameters.iter().filter(|parameter| parameter.required);
-    let required: Vec<String> = required.map(|it| format!("'{}'", it.name)).collect();
+    let required: Vec<String> = required
+        .map(|parameter| format!("'{}'", parameter.name))
+        .collect();
     if !required.is_empty() {
         let _ = write!(text, " Needs {}.", required.join(", "));
     }
     text += match tool.risk {
-        Some(Risk::Destructive) => " May destroy something.",
-        Some(Risk::Write) => " Changes something.",
-        Some(Risk::Read) => " Only looks.",
+        Some(Risk::Destructive) => " May destroy data.",
+        Some(Risk::Write) => " Makes changes.",
+        Some(Risk::Read) => " Read-only.",
         None => "",
     };
     text
 }
 
-impl Fit {
-    pub(super) fn new(selection: &Selection, found: &Found, it: &Match) -> Self {
+impl MatchFields {
+    pub(super) fn new(selection: &Selection, matches: &RankedMatches, found: &RankedMatch) -> Self {
         Self {
-            score: thousandths(it.score),
-            confidence_level: Confidence::of(it.score).name(),
-            match_reasons: reasons(selection, found, it),
+            score: round_score(found.score),
+            confidence_level: Confidence::from_score(found.score).name(),
+            match_reasons: match_reasons(selection, matches, found),
         }
     }
 }
 
-/// What of the query the tool has, and where.
-pub(super) fn reasons(selection: &Selection, found: &Found, it: &Match) -> Vec<String> {
+/// Which terms of the query the tool matches, and in which field.
+pub(super) fn match_reasons(
+    selection: &Selection,
+    matches: &RankedMatches,
+    found: &RankedMatch,
+) -> Vec<String> {
     let ranking = selection.discovery().index.ranking(selection.tools().len());
     let mut reasons = Vec::new();
-    if it.is_named {
+    if found.is_exact_name {
         reasons.push("the query is its name".to_owned());
     }
-    for asked in &found.ranked.asked {
-        if reasons.len() >= MOST_REASONS {
+    for query_term in &matches.ranked.asked {
+        if reasons.len() >= MAX_REASONS {
             break;
         }
-        let marks = ranking.marks(asked.row, it.number);
-        let term = ranking.term(asked.row);
-        if let Some(place) = place(selection, &it.tool, marks, term) {
-            let told = told(selection, &it.tool, asked, term);
-            // An argument may be named by the very word.
-            reasons.push(match place.strip_suffix(" has") {
-                Some(argument) if argument.ends_with(&told) => argument.to_owned(),
-                _ => format!("{place} {told}"),
+        let marks = ranking.marks(query_term.row, found.number);
+        let term = ranking.term(query_term.row);
+        if let Some(field) = field_phrase(selection, &found.tool, marks, term) {
+            let word = word_phrase(selection, &found.tool, query_term, term);
+            // Avoids "argument 'path' has 'path'".
+            reasons.push(match field.strip_suffix(" has") {
+                Some(argument) if argument.ends_with(&word) => argument.to_owned(),
+                _ => format!("{field} {word}"),
             });
         }
     }
     reasons
 }
 
-/// Where a term is, the place that says most.
-fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<String> {
-    const PLACES: [(Field, &str); 7] = [
+/// Describes the most significant field of a tool that has a term. `marks` are the fields that have it.
+fn field_phrase(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<String> {
+    const BY_SIGNIFICANCE: [(Field, &str); 7] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
         (Field::Description, "description has"),
@@ -232,27 +243,30 @@ fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<St
     if Field::Argument.is_in(marks) && !Field::Name.is_in(marks) {
         let has_term = |name: &str| {
             let mut has_term = false;
-            words(name, |word| has_term |= is_form(word, term));
+            words(name, |word| has_term |= is_form_of(word, term));
             has_term
         };
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
-        let mut names = arguments.iter().map(|it| selection.text(it.name));
+        let mut names = arguments
+            .iter()
+            .map(|argument| selection.text(argument.name));
         if let Some(name) = names.find(|name| has_term(name)) {
             return Some(format!("argument '{name}' has"));
         }
     }
-    let place = PLACES.iter().find(|(field, _)| field.is_in(marks));
-    place.map(|(_, text)| (*text).to_owned())
+    let mut phrases = BY_SIGNIFICANCE.iter();
+    let phrase = phrases.find(|(field, _)| field.is_in(marks));
+    phrase.map(|(_, phrase)| (*phrase).to_owned())
 }
 
-/// The word of the tool, and the query's if that is another one.
-fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String {
-    let word = &asked.word;
+/// Quotes the tool's form of a term, and the query's word if it was a typo or is only similar.
+fn word_phrase(selection: &Selection, tool: &Tool, query_term: &Asked, term: &str) -> String {
+    let word = &query_term.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    if asked.way == Way::Known && tool_texts(selection, tool).into_iter().any(has_word) {
+    if query_term.way == Way::Known && tool_texts(selection, tool).into_iter().any(has_word) {
         return format!("'{word}'");
     }
-    match (asked.way, spelled(selection, tool, word, term)) {
+    match (query_term.way, word_for_term(selection, tool, word, term)) {
         (Way::Known, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
         (Way::Meant, Some(own)) => format!("'{own}' (for '{word}')"),
         (Way::Alike, Some(own)) => format!("'{own}' (like '{word}')"),
@@ -260,39 +274,41 @@ fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String
     }
 }
 
-/// The word of a tool that has a term: the query's own if it is there.
-pub(super) fn spelled(
+/// Finds a word in a tool's texts whose stem is the term. Prefers the query's word.
+pub(super) fn word_for_term(
     selection: &Selection,
     tool: &Tool,
-    word: &str,
+    query_word: &str,
     term: &str,
 ) -> Option<String> {
     let mut texts = tool_texts(selection, tool);
     texts.push(selection.text(selection.cli_of(tool).description));
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;
-        words(text, |own| {
-            let is_better = found.is_none() || own == word;
-            if is_better && is_form(own, term) {
-                found = Some(own.to_owned());
+        words(text, |word| {
+            let is_better = found.is_none() || word == query_word;
+            if is_better && is_form_of(word, term) {
+                found = Some(word.to_owned());
             }
         });
         found
     })
 }
 
-/// What is said about a tool: its line in the search text, and its arguments.
+/// The tool's line in the search text, and the names and descriptions of its arguments.
 fn tool_texts(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
-    let arguments = arguments.iter().flat_map(|it| [it.name, it.description]);
+    let arguments = arguments
+        .iter()
+        .flat_map(|argument| [argument.name, argument.description]);
     let line = tool.haystack.of(&selection.tables.haystack);
     let texts = arguments.map(|piece| selection.text(piece));
     [line].into_iter().chain(texts).collect()
 }
 
-/// Whether a word has a term.
-fn is_form(word: &str, term: &str) -> bool {
-    // A word's beginning stays when the stem is taken, and most words need not be looked at.
-    let same = word.as_bytes().first() == term.as_bytes().first();
-    same && Tokeniser::default().stem(word) == term
+/// Whether the stem of the word is the term.
+fn is_form_of(word: &str, term: &str) -> bool {
+    // Stemming keeps the first letter. Comparing it first avoids stemming most words.
+    let has_same_start = word.as_bytes().first() == term.as_bytes().first();
+    has_same_start && Tokeniser::default().stem(word) == term
 }

@@ -22,7 +22,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::registration::ToolDescription;
-use crate::service::{Answer, AnswerPermit, Client, InvalidRequest, Mode, ProgressUpdate, Service};
+use crate::service::{
+    Answer, AnswerPermit, Client, InvalidRequest, ProgressUpdate, ServerMode, Service,
+};
 
 /// The handler of MCP requests.
 pub(crate) struct Mcp {
@@ -69,20 +71,20 @@ impl Mcp {
             pluralize(selection.clis().count(), "CLI")
         );
         match self.service.mode() {
-            Mode::Discovery => format!(
+            ServerMode::MetaTools => format!(
                 "This server runs {what}. Find one with \
                  climax_search: give keywords in `query`, or no arguments for a summary of the \
                  CLIs. Each result has the tool's name and the schema of its arguments. Then run \
                  it with climax_call: `tool_name` as found, and `args` as the schema says."
             ),
-            Mode::Explore => format!(
+            ServerMode::Explore => format!(
                 "This server runs {what}. Find one with search_mcp_tools: say in plain words what is to \
                  be done. Results have a confidence, reasons, the schema of the arguments and an example. \
                  get_tool_details tells more about a tool, list_tool_categories what there is, and \
                  search_tools_by_capability which tools take certain parameters. Then run it with \
                  climax_call: `tool_name` as found, and `args` as the schema says."
             ),
-            Mode::Classic => format!(
+            ServerMode::Classic => format!(
                 "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
                  [exit code] where there is something to say."
             ),
@@ -279,7 +281,7 @@ fn tool(description: ToolDescription) -> Tool {
             hints.open_world,
         )
     });
-    tool.meta = description.is_always_shown.then(|| {
+    tool.meta = description.is_always_loaded.then(|| {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
         meta

@@ -1,4 +1,4 @@
-//! Query -> tools.
+//! Turns a query into the tools that contain its text, best matches first.
 
 use climax_catalog::Tables;
 use climax_catalog::index::{IN_NAME, IS_NAME, RANGE, SHIFT, Words};
@@ -6,32 +6,34 @@ use climax_catalog::tables::{Cli, Tool};
 use climax_core::words::fold;
 use memchr::memmem::Finder;
 
-use super::Query;
-use super::set::Set;
+use super::SearchQuery;
+use super::tool_set::ToolSet;
 use crate::catalog::selection::Selection;
 
-/// What was found: the best, and how many in all.
-pub(super) struct Hits {
+/// The tools that a search found.
+pub(super) struct SearchHits {
+    /// The best ones, up to the limit of the query.
     pub(super) best: Vec<Tool>,
+    /// The number of all matches.
     pub(super) total: usize,
 }
 
-/// The tools that have a text, by where they have it. One that is in several sets counts for the
-/// first of them.
-struct Matches {
-    /// It is the tool's name.
-    exact_name: Set,
-    /// It is a word of the tool's name.
-    word_of_name: Set,
-    /// It is in the tool's name.
-    part_of_name: Set,
-    /// It is anywhere.
-    all: Set,
+/// The tools that contain the needle, grouped by the quality of the match. A tool in several sets ranks by the
+/// first one.
+struct MatchTiers {
+    /// The needle is the name.
+    exact_name: ToolSet,
+    /// The needle is a word of the name.
+    word_of_name: ToolSet,
+    /// The needle is part of the name.
+    part_of_name: ToolSet,
+    /// The needle is anywhere in the tool's search text.
+    all: ToolSet,
 }
 
-impl Matches {
-    fn none(tables: &Tables) -> Self {
-        let empty = Set::empty(tables.tools.rows().len());
+impl MatchTiers {
+    fn empty(tables: &Tables) -> Self {
+        let empty = ToolSet::empty(tables.tools.rows().len());
         Self {
             exact_name: empty.clone(),
             word_of_name: empty.clone(),
@@ -40,7 +42,7 @@ impl Matches {
         }
     }
 
-    fn sets(&self) -> [&Set; 4] {
+    fn best_first(&self) -> [&ToolSet; 4] {
         [
             &self.exact_name,
             &self.word_of_name,
@@ -49,119 +51,128 @@ impl Matches {
         ]
     }
 
-    /// The best of them, in catalog order where they are as good.
-    fn into_hits(self, tables: &Tables, limit: usize) -> Hits {
+    /// The best matches. Ties are in catalog order.
+    fn into_hits(self, tables: &Tables, limit: usize) -> SearchHits {
         let total = self.all.len();
-        let mut left = self.all.clone();
+        let mut remaining = self.all.clone();
         let mut best = Vec::new();
-        for set in self.sets() {
-            for tool in set.iter() {
+        for tier in self.best_first() {
+            for tool in tier.iter() {
                 if best.len() == limit {
-                    return Hits { best, total };
+                    return SearchHits { best, total };
                 }
-                if left.remove(tool) {
+                if remaining.remove(tool) {
                     best.push(tables.tools.rows().get(tool));
                 }
             }
         }
-        Hits { best, total }
+        SearchHits { best, total }
     }
 }
 
-/// The tools whose text contains the needle.
-pub(super) fn substring_hits(selection: &Selection, query: &Query, needle: &str) -> Hits {
-    let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
+/// The tools that pass the query's filters and contain the needle, which is the folded query text.
+pub(super) fn substring_hits(
+    selection: &Selection,
+    query: &SearchQuery,
+    needle: &str,
+) -> SearchHits {
+    let candidates = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
     let tables = selection.tables;
-    matches(tables, &offered, needle).into_hits(tables, query.limit)
+    substring_matches(tables, &candidates, needle).into_hits(tables, query.limit)
 }
 
-fn matches(tables: &Tables, offered: &Set, needle: &str) -> Matches {
-    let mut matches = Matches::none(tables);
+fn substring_matches(tables: &Tables, candidates: &ToolSet, needle: &str) -> MatchTiers {
+    let mut matches = MatchTiers::empty(tables);
     if needle.is_empty() {
-        matches.all = offered.clone();
+        matches.all = candidates.clone();
         return matches;
     }
     if needle.chars().all(char::is_alphanumeric) {
-        look_up(&tables.words, needle, &mut matches);
+        match_in_words(&tables.words, needle, &mut matches);
     } else {
-        scan(tables, needle, &mut matches);
+        match_in_text(tables, needle, &mut matches);
     }
-    matches.all.intersect_with(offered);
+    matches.all.intersect_with(candidates);
     matches
 }
 
-/// The tools of CLIs that are offered and pass the filters.
-pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option<&str>) -> Set {
-    let mut offered = Set::empty(selection.tools().len());
-    let filter = |wanted: Option<&str>| wanted.map(fold).filter(|it| !it.is_empty());
-    let (category, name) = (filter(category), filter(cli));
-    if selection.is_all() && category.is_none() && name.is_none() {
-        offered.insert(0..selection.tables.tools.len());
-        return offered;
+/// The tools of offered CLIs that pass the filters. An empty filter counts as absent.
+pub(super) fn filtered_tools(
+    selection: &Selection,
+    category: Option<&str>,
+    cli: Option<&str>,
+) -> ToolSet {
+    let mut tools = ToolSet::empty(selection.tools().len());
+    let folded = |filter: Option<&str>| filter.map(fold).filter(|filter| !filter.is_empty());
+    let (category, name) = (folded(category), folded(cli));
+    if selection.offers_all_clis() && category.is_none() && name.is_none() {
+        tools.insert(0..selection.tables.tools.len());
+        return tools;
     }
     let passes = |cli: &Cli| {
-        let equals = |wanted: &Option<String>, key| {
-            wanted
+        let equals = |filter: &Option<String>, key| {
+            filter
                 .as_deref()
-                .is_none_or(|wanted| selection.text(key) == wanted)
+                .is_none_or(|filter| selection.text(key) == filter)
         };
         equals(&category, cli.category_key) && equals(&name, cli.name_key)
     };
     for cli in selection.clis().filter(passes) {
-        offered.insert(cli.tools.numbers());
+        tools.insert(cli.tools.numbers());
     }
-    offered
+    tools
 }
 
-/// Finds a needle without a gap: it is within words, and there are far fewer words than text.
-fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
-    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+/// Finds an alphanumeric needle. It can only be inside a word, and the list of distinct words is much shorter
+/// than the search text.
+fn match_in_words(words: &Words, needle: &str, matches: &mut MatchTiers) {
+    let integer = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
     let (rows, _) = words.rows.as_chunks::<8>();
-    let (places, _) = words.places.as_chunks::<4>();
-    let text_of = |row: &[u8; 8]| row.first_chunk().map_or(0, number) as usize;
-    let places_of = |row: &[u8; 8]| row.last_chunk().map_or(0, number) as usize;
+    let (occurrences, _) = words.places.as_chunks::<4>();
+    let text_start = |row: &[u8; 8]| row.first_chunk().map_or(0, integer) as usize;
+    let occurrences_start = |row: &[u8; 8]| row.last_chunk().map_or(0, integer) as usize;
     let finder = Finder::new(needle);
     let mut from = 0;
     while let Some(rest) = words.text.as_bytes().get(from..)
         && let Some(offset) = finder.find(rest)
     {
         let at = from + offset;
-        let after = rows.partition_point(|row| text_of(row) <= at);
+        let next_row = rows.partition_point(|row| text_start(row) <= at);
         let (Some(row), Some(next)) = (
-            after.checked_sub(1).and_then(|row| rows.get(row)),
-            rows.get(after),
+            next_row.checked_sub(1).and_then(|row| rows.get(row)),
+            rows.get(next_row),
         ) else {
             return;
         };
-        from = text_of(next);
-        let is_whole = text_of(row) == at && at + needle.len() + 1 == from;
-        let places = &places[places_of(row)..places_of(next)];
-        let mut places = places.iter().map(number);
-        while let Some(place) = places.next() {
-            let first = place >> SHIFT;
-            let end = if place & RANGE == 0 {
+        from = text_start(next);
+        let is_whole_word = text_start(row) == at && at + needle.len() + 1 == from;
+        let occurrences = &occurrences[occurrences_start(row)..occurrences_start(next)];
+        let mut occurrences = occurrences.iter().map(integer);
+        while let Some(occurrence) = occurrences.next() {
+            let first = occurrence >> SHIFT;
+            let end = if occurrence & RANGE == 0 {
                 first + 1
             } else {
-                places.next().unwrap_or(first)
+                occurrences.next().unwrap_or(first)
             };
             matches.all.insert(first..end);
-            if place & IN_NAME != 0 {
-                let in_name = if is_whole {
+            if occurrence & IN_NAME != 0 {
+                let tier = if is_whole_word {
                     &mut matches.word_of_name
                 } else {
                     &mut matches.part_of_name
                 };
-                in_name.insert(first..end);
+                tier.insert(first..end);
             }
-            if is_whole && place & IS_NAME != 0 {
+            if is_whole_word && occurrence & IS_NAME != 0 {
                 matches.exact_name.insert(first..end);
             }
         }
     }
 }
 
-/// Finds a needle that may go across words.
-fn scan(tables: &Tables, needle: &str, matches: &mut Matches) {
+/// Finds a needle that may span words, by a scan of the whole search text.
+fn match_in_text(tables: &Tables, needle: &str, matches: &mut MatchTiers) {
     let haystack = &*tables.haystack;
     let finder = Finder::new(needle);
     let tools = tables.tools.rows();
@@ -179,12 +190,12 @@ fn scan(tables: &Tables, needle: &str, matches: &mut Matches) {
             return;
         }
         let tool = tools.get(number);
-        // A needle with a line break can match across two lines.
+        // A needle with a line break can match across the lines of two tools.
         if start(&tool) > at {
             continue;
         }
         matches.all.insert(number..number + 1);
-        // A tool's name is ASCII, so folding keeps its length.
+        // Tool names are ASCII, so folding keeps their length.
         let name = &tool.haystack.of(haystack)[..tool.name.1 as usize];
         if name == needle {
             matches.exact_name.insert(number..number + 1);

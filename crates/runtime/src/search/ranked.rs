@@ -1,32 +1,32 @@
-//! Query in words -> the tools that fit it best, and how sure that is.
+//! Turns a query in plain words into the best matching tools, with a score for each.
 
 use climax_catalog::tables::Tool;
-use climax_discovery::rank::{Hit, Mode, Ranked};
+use climax_discovery::rank::{Mode, Ranked};
 use climax_discovery::tokens::key;
 
 use crate::catalog::selection::Selection;
 
-/// What was found.
-pub(crate) struct Found {
-    /// The best, the best first.
-    pub(crate) best: Vec<Match>,
-    /// How many fit at all.
+/// The matches of a query.
+pub(crate) struct RankedMatches {
+    /// Sorted best first, up to the limit of the search.
+    pub(crate) best: Vec<RankedMatch>,
+    /// The number of all matches.
     pub(crate) total: usize,
-    /// How the query was understood.
+    /// The terms that the query was looked up by.
     pub(crate) ranked: Ranked,
 }
 
-/// A tool that fits.
-pub(crate) struct Match {
+/// A tool that matches a query.
+pub(crate) struct RankedMatch {
     pub(crate) number: u32,
     pub(crate) tool: Tool,
-    /// How sure it is that this is what was looked for, from 0 to 1.
+    /// Estimated probability that this is the right tool, from 0 to 1.
     pub(crate) score: f64,
-    /// Whether the query is its name.
-    pub(crate) is_named: bool,
+    /// Whether the query is the name of the tool.
+    pub(crate) is_exact_name: bool,
 }
 
-/// How sure it is that a tool is what was looked for.
+/// A coarse level of the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confidence {
     High,
@@ -37,8 +37,8 @@ pub(crate) enum Confidence {
 impl Confidence {
     pub(crate) const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
-    /// Where levels end was chosen such that they say something: docs/discovery.md has the figures.
-    pub(crate) fn of(score: f64) -> Self {
+    /// docs/discovery.md shows how often results of each level are right.
+    pub(crate) fn from_score(score: f64) -> Self {
         match score {
             0.6.. => Self::High,
             0.2.. => Self::Medium,
@@ -55,64 +55,68 @@ impl Confidence {
     }
 }
 
-/// Finds the tools that fit a query, among those that are offered.
-pub(crate) fn find(
+/// Finds the tools that match a query, among those for which `is_candidate` holds.
+pub(crate) fn find_ranked(
     selection: &Selection,
     query: &str,
     mode: Mode,
     limit: usize,
-    offered: impl Fn(u32) -> bool,
-) -> Found {
-    let query = beginning(query);
+    is_candidate: impl Fn(u32) -> bool,
+) -> RankedMatches {
+    let query = truncate_query(query);
     let tools = selection.tools();
     let ranking = selection.discovery().index.ranking(tools.len());
-    // How far the first is before the second says how sure it is.
-    let ranked = ranking.rank(query, mode, limit.max(2), &offered);
-    let named = named(selection, query, &ranked, &offered);
+    // At least two, because the score depends on the lead over the next match.
+    let ranked = ranking.rank(query, mode, limit.max(2), &is_candidate);
+    let exact = exact_name_matches(selection, query, &ranked, &is_candidate);
     let mut total = ranked.total;
     let mut best = Vec::new();
-    for number in &named {
-        let hit = Hit {
-            tool: *number,
-            points: 0.0,
-        };
-        best.push(found(selection, &hit, 1.0, true));
-        // A name may have no word that is looked up.
+    for number in &exact {
+        best.push(ranked_match(selection, *number, 1.0, true));
+        // A name can consist of stop words only, so that ranking does not find it.
         let is_counted = ranked.named.contains(number);
         total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
     }
-    let others = ranked.best.iter().filter(|hit| !named.contains(&hit.tool));
-    best.extend(others.map(|hit| found(selection, hit, thousandths(ranked.score(hit)), false)));
+    let others = ranked.best.iter().filter(|hit| !exact.contains(&hit.tool));
+    best.extend(others.map(|hit| {
+        let score = round_score(ranked.score(hit));
+        ranked_match(selection, hit.tool, score, false)
+    }));
     best.truncate(limit);
-    Found {
+    RankedMatches {
         best,
         total,
         ranked,
     }
 }
 
-/// As it is shown, so that levels are those of what is shown.
-pub(crate) fn thousandths(score: f64) -> f64 {
+/// Rounds to three digits. Confidence levels follow from the rounded score, which is the one that clients see.
+pub(crate) fn round_score(score: f64) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// What of a query is looked at: no sentence is longer.
-fn beginning(query: &str) -> &str {
-    const LONGEST: usize = 4096;
-    &query[..query.floor_char_boundary(LONGEST)]
+/// Cuts off what no plausible query needs, to bound the cost of a search.
+fn truncate_query(query: &str) -> &str {
+    const MAX_QUERY_BYTES: usize = 4096;
+    &query[..query.floor_char_boundary(MAX_QUERY_BYTES)]
 }
 
-fn found(selection: &Selection, hit: &Hit, score: f64, is_named: bool) -> Match {
-    Match {
-        number: hit.tool,
-        tool: selection.tools().get(hit.tool),
+fn ranked_match(
+    selection: &Selection,
+    number: u32,
+    score: f64,
+    is_exact_name: bool,
+) -> RankedMatch {
+    RankedMatch {
+        number,
+        tool: selection.tools().get(number),
         score,
-        is_named,
+        is_exact_name,
     }
 }
 
-/// `camelCase` as words.
-fn separated(query: &str) -> String {
+/// Puts a space between the words of `camelCase`.
+fn split_camel_case(query: &str) -> String {
     let mut text = String::with_capacity(query.len());
     for character in query.chars() {
         if character.is_uppercase() && text.ends_with(char::is_lowercase) {
@@ -123,30 +127,32 @@ fn separated(query: &str) -> String {
     text
 }
 
-/// The tools whose name is the query, in any case, with its words joined by any sign or as `camelCase`.
-fn named(
+/// The tools whose name is the query, ignoring case, separators and `camelCase`.
+fn exact_name_matches(
     selection: &Selection,
     query: &str,
     ranked: &Ranked,
-    offered: impl Fn(u32) -> bool,
+    is_candidate: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
-    let wanted = key(query);
-    let small = query.trim().to_lowercase();
-    let parts = key(&separated(query));
-    let spellings = [query.trim(), &small, &wanted, &parts];
-    let found = spellings.iter().filter_map(|name| selection.find(name));
-    let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
-    let is_wanted = |number: &&u32| {
+    let query_key = key(query);
+    let lowercase = query.trim().to_lowercase();
+    let camel_case_key = key(&split_camel_case(query));
+    let spellings = [query.trim(), &lowercase, &query_key, &camel_case_key];
+    let found = spellings
+        .iter()
+        .filter_map(|name| selection.find_tool(name));
+    let mut matches: Vec<u32> = found.map(|(number, _)| number).collect();
+    let has_query_key = |number: &&u32| {
         let name = selection.text(selection.tools().get(**number).name);
-        // Names are ASCII, so a key is not longer.
-        name.len() >= wanted.len() && key(name) == wanted
+        // Names are ASCII, so a key is never longer than its name.
+        name.len() >= query_key.len() && key(name) == query_key
     };
-    named.extend(ranked.named.iter().filter(is_wanted));
+    matches.extend(ranked.named.iter().filter(has_query_key));
     let mut seen = Vec::new();
-    named.retain(|number| {
-        let is_new = !seen.contains(number) && offered(*number);
+    matches.retain(|number| {
+        let is_new = !seen.contains(number) && is_candidate(*number);
         seen.push(*number);
         is_new
     });
-    named
+    matches
 }

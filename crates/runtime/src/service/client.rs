@@ -1,25 +1,25 @@
-//! What a call may need from whoever asked for it.
+//! The interface through which a call reaches the client that made it.
 
-/// The other end of a request. Each front implements it for its clients.
+/// The client of a request. Each front implements this trait.
 pub(crate) trait Client: Sync {
-    /// Whether the client wants to know how a call goes on.
+    /// Whether the client asked for progress reports.
     fn wants_progress(&self) -> bool;
 
-    /// Reports progress. It is done when the client has the report, or will never have it.
+    /// Reports progress. Completes when the report is delivered or can no longer be.
     fn report_progress(&self, update: ProgressUpdate) -> impl Future<Output = ()> + Send;
 
-    /// Asks the person at the client a yes-or-no question. `None` means that nobody can be asked.
-    #[cfg_attr(not(test), expect(dead_code, reason = "nothing asks yet"))]
+    /// Asks the user a yes-or-no question. `None` means that the client cannot ask.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no call asks yet"))]
     fn ask(&self, _question: &str) -> impl Future<Output = Option<bool>> + Send {
         std::future::ready(None)
     }
 }
 
-/// How a call goes on.
+/// The progress of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ProgressUpdate {
-    /// Seconds since the call began.
+    /// Seconds since the call started.
     pub(crate) seconds: u64,
-    /// For a person to read.
+    /// A description for the user.
     pub(crate) message: String,
 }

@@ -1,34 +1,32 @@
-//! The limits that all calls of a server share: how many commands run at once, and how many long answers
-//! wait for a client to take them.
+//! Limits how many commands run at once and how many long answers wait for delivery.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// An answer with more bytes than this is a long one.
+/// An answer of this size or more is long.
 const LONG_ANSWER_BYTES: usize = 64 * 1024;
 
-/// How many long answers may exist at a time.
+/// How many long answers may exist at once.
 const MAX_LONG_ANSWERS: usize = 4;
 
 const NEVER_CLOSED: &str = "the semaphores are never closed";
 
-/// Hands out permits in the order in which they are asked for.
+/// Grants permits in the order of the requests.
 pub(crate) struct Permits {
     commands: Arc<Semaphore>,
     long_answers: Arc<Semaphore>,
 }
 
-/// One of the few long answers that may exist at a time. A front keeps it until its client has the answer,
-/// if it can tell when that is: while all are taken, no further command starts, so that a client that does
-/// not read cannot fill the memory.
+/// Permission for one long answer to exist. A front holds it until the answer is delivered. While all are
+/// taken, no further command starts, so a client that does not read its answers cannot exhaust memory.
 #[derive(Debug)]
 pub(crate) struct AnswerPermit {
     _permit: OwnedSemaphorePermit,
 }
 
 impl Permits {
-    /// So many commands run at the same time.
+    /// At most `max_concurrent` commands run at once.
     pub(crate) fn new(max_concurrent: usize) -> Self {
         Self {
             commands: Arc::new(Semaphore::new(max_concurrent)),
@@ -36,16 +34,16 @@ impl Permits {
         }
     }
 
-    /// Waits until a command may run.
+    /// Waits for permission to run a command.
     pub(crate) async fn command(&self) -> OwnedSemaphorePermit {
         let commands = self.commands.clone();
         let permit = commands.acquire_owned().await.expect(NEVER_CLOSED);
-        // Clients that do not read their answers get no further commands run.
+        // Back-pressure: no command starts while too many long answers are undelivered.
         drop(self.long_answers.acquire().await.expect(NEVER_CLOSED));
         permit
     }
 
-    /// Waits until an answer of so many bytes may exist. A short one always may.
+    /// Waits for permission for an answer of this size. Short answers need none.
     pub(crate) async fn answer(&self, bytes: usize) -> Option<AnswerPermit> {
         if bytes < LONG_ANSWER_BYTES {
             return None;
@@ -63,13 +61,13 @@ mod tests {
     use std::time::Duration;
     use tokio::time::timeout;
 
-    /// Whether something is done without waiting.
+    /// Whether the future completes without waiting.
     async fn is_ready<T>(future: impl Future<Output = T>) -> bool {
         timeout(Duration::ZERO, future).await.is_ok()
     }
 
     #[tokio::test]
-    async fn no_more_commands_run_than_allowed() {
+    async fn commands_beyond_the_limit_wait() {
         let permits = Permits::new(2);
         let first = permits.command().await;
         let _second = permits.command().await;
@@ -79,7 +77,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_answers_that_nobody_takes_hold_back_commands_and_short_answers_do_not() {
+    async fn undelivered_long_answers_block_commands_but_not_short_answers() {
         let permits = Permits::new(2);
         assert!(permits.answer(LONG_ANSWER_BYTES - 1).await.is_none());
         let mut long = Vec::new();

@@ -1,4 +1,4 @@
-//! Reports to a client what a call is doing: that it waits, that it runs, the last line that it wrote.
+//! Reports the progress of a call to its client: waiting, running, its last line of output.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -10,11 +10,12 @@ use tokio::time::timeout;
 use super::{Client, ProgressUpdate};
 use crate::call::CallState;
 
-/// How often a client hears of a call.
+/// The time between two reports.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Carries out a call and reports its progress: when it has begun, then at an interval. A call that is
-/// refused never begins. The last report is out before this returns, because none may follow the answer.
+/// Runs a call and reports its progress: once when it has started, then at an interval. A call that completes
+/// at its first poll, such as a refused one, is not reported. The last report is delivered before this
+/// returns, because no report may follow the answer.
 pub(super) async fn report_while<T>(
     call: impl Future<Output = T>,
     state: &CallState,
@@ -29,7 +30,7 @@ pub(super) async fn report_while<T>(
     let (mut seconds, mut message) = (0, "started".to_owned());
     loop {
         let mut report = pin!(client.report_progress(ProgressUpdate { seconds, message }));
-        // The call goes on also when the client does not read.
+        // The call continues while the report waits for a client that does not read.
         tokio::select! {
             result = &mut call => {
                 report.await;
@@ -52,7 +53,7 @@ mod tests {
     use std::sync::Mutex;
     use tokio::time::sleep;
 
-    /// A client that keeps what is reported to it.
+    /// A client that records all reports.
     #[derive(Default)]
     struct Recorder(Mutex<Vec<(u64, String)>>);
 
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_is_reported_when_it_has_begun_and_then_at_an_interval() {
+    async fn a_call_is_reported_when_it_starts_and_then_at_an_interval() {
         let (client, state) = (Recorder::default(), CallState::default());
         let call = async {
             state.started();
@@ -83,14 +84,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_is_refused_at_once_is_never_reported() {
+    async fn a_call_that_completes_at_once_is_not_reported() {
         let (client, state) = (Recorder::default(), CallState::default());
         report_while(async {}, &state, &client).await;
         assert!(lock(&client.0).is_empty());
     }
 
     #[tokio::test]
-    async fn nobody_can_be_asked_where_a_client_does_not_say_otherwise() {
+    async fn a_client_cannot_ask_by_default() {
         assert_eq!(Recorder::default().ask("Delete it?").await, None);
     }
 }

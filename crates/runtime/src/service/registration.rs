@@ -1,33 +1,33 @@
-//! The tools that a mode registers.
+//! Lists the tools that a server registers in each mode.
 
 use serde_json::json;
 
-use super::Mode;
+use super::ServerMode;
 use crate::catalog::selection::Selection;
 use crate::discovery;
-use crate::registration::{CALL, Hints, SEARCH, ToolDescription, object};
+use crate::registration::{BehaviourHints, CALL_TOOL, SEARCH_TOOL, ToolDescription, json_object};
 
-/// The registered tools of a mode.
-pub(super) fn tools(selection: &Selection, mode: Mode) -> Vec<ToolDescription> {
+/// The tools registered in a mode.
+pub(super) fn registered_tools(selection: &Selection, mode: ServerMode) -> Vec<ToolDescription> {
     match mode {
-        Mode::Discovery => meta_tools(),
-        Mode::Explore => {
+        ServerMode::MetaTools => meta_tools(),
+        ServerMode::Explore => {
             let mut tools = meta_tools();
-            tools.extend(discovery::registration());
+            tools.extend(discovery::registered_tools());
             tools
         }
-        Mode::Classic => classic_tools(selection),
+        ServerMode::Classic => classic_tools(selection),
     }
 }
 
 fn meta_tools() -> Vec<ToolDescription> {
     vec![
         ToolDescription {
-            name: SEARCH,
+            name: SEARCH_TOOL,
             title: Some("Search CLI tools"),
             description: "Search for available CLI tools by keyword, category, or CLI name. \
                           Call with no filters to get a summary of all available CLIs.",
-            input_schema: object(json!({
+            input_schema: json_object(json!({
                 "type": "object",
                 "properties": {
                     "query": {
@@ -49,15 +49,15 @@ fn meta_tools() -> Vec<ToolDescription> {
                     },
                 },
             })),
-            hints: Some(Hints::LOOKUP),
-            is_always_shown: true,
+            hints: Some(BehaviourHints::LOOKUP),
+            is_always_loaded: true,
         },
         ToolDescription {
-            name: CALL,
+            name: CALL_TOOL,
             title: Some("Call a CLI tool"),
             description: "Execute a CLI tool by name. Use climax_search first to discover available \
                           tools and their argument schemas.",
-            input_schema: object(json!({
+            input_schema: json_object(json!({
                 "type": "object",
                 "properties": {
                     "tool_name": {
@@ -71,8 +71,8 @@ fn meta_tools() -> Vec<ToolDescription> {
                 },
                 "required": ["tool_name"],
             })),
-            hints: Some(Hints::ANY_CALL),
-            is_always_shown: true,
+            hints: Some(BehaviourHints::ANY_CALL),
+            is_always_loaded: true,
         },
     ]
 }
@@ -85,9 +85,9 @@ fn classic_tools(selection: &Selection) -> Vec<ToolDescription> {
             name: selection.text(tool.name),
             title: None,
             description: selection.text(tool.description),
-            input_schema: selection.schema(&tool),
-            hints: tool.risk.map(Hints::of_risk),
-            is_always_shown: false,
+            input_schema: selection.input_schema(&tool),
+            hints: tool.risk.map(BehaviourHints::from_risk),
+            is_always_loaded: false,
         })
         .collect()
 }

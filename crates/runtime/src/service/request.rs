@@ -7,33 +7,33 @@ use climax_core::scalar;
 use super::{Answer, Request};
 use crate::call::answer::CallAnswer;
 use crate::call::arguments::Refusal;
-use crate::search::Query;
+use crate::search::SearchQuery;
 
 const DEFAULT_LIMIT: usize = 10;
 
-/// Reads the arguments of a search. What is not text is searched for as JSON.
-pub(crate) fn search_query(mut arguments: Map<String, Value>) -> Query {
-    let limit = limit(arguments.get("limit"));
-    let mut text = |name: &str| match arguments.remove(name)? {
+/// Reads the arguments of `climax_search`. A value that is not a string is searched for as JSON text.
+pub(crate) fn search_query(mut arguments: Map<String, Value>) -> SearchQuery {
+    let limit = result_limit(arguments.get("limit"));
+    let mut filter = |name: &str| match arguments.remove(name)? {
         Value::String(text) => Some(text),
         Value::Null => None,
         other => Some(other.to_string()),
     };
-    Query {
-        text: text("query"),
-        category: text("category"),
-        cli: text("cli"),
+    SearchQuery {
+        text: filter("query"),
+        category: filter("category"),
+        cli: filter("cli"),
         limit,
     }
 }
 
-/// `2`, `2.0` and `"2"` are 2; below 1 is none; junk is the default.
-fn limit(value: Option<&Value>) -> usize {
+/// Reads the `limit` argument: `2`, `2.0` and `"2"` are 2, numbers below 1 are 0, anything else is the default.
+fn result_limit(value: Option<&Value>) -> usize {
     let integer = match value {
         Some(Value::Number(number)) if number.is_f64() => number
             .as_f64()
             .filter(|float| float.fract() == 0.0)
-            .map(saturated),
+            .map(saturating_integer),
         Some(Value::Number(number)) => number.as_i64().or(Some(i64::MAX)),
         Some(Value::String(text)) => scalar::parse_integer(text),
         _ => None,
@@ -44,13 +44,16 @@ fn limit(value: Option<&Value>) -> usize {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
-fn saturated(whole: f64) -> i64 {
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+fn saturating_integer(whole: f64) -> i64 {
     whole as i64
 }
 
-/// The call that the arguments of `climax_call` ask for, or an answer that says what is wrong with them.
-pub(super) fn target(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
+/// Reads the arguments of `climax_call`.
+///
+/// # Errors
+/// An answer that lists the problems with the arguments.
+pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
     let refuse =
         |reason: String| Err(CallAnswer::refusal(&Refusal::Arguments(vec![reason])).into());
     let call = |tool, arguments| Ok(Request::Call { tool, arguments });
@@ -86,17 +89,11 @@ pub(super) fn target(mut arguments: Map<String, Value>) -> Result<Request, Answe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registration::json_object;
     use serde_json::json;
 
-    fn object(value: Value) -> Map<String, Value> {
-        match value {
-            Value::Object(map) => map,
-            other => panic!("not an object: {other}"),
-        }
-    }
-
     #[test]
-    fn a_limit_is_read_from_what_agents_send() {
+    fn numbers_and_numeric_strings_are_limits_and_anything_else_is_the_default() {
         for (value, expected) in [
             (json!(2), 2),
             (json!(2.0), 2),
@@ -110,22 +107,24 @@ mod tests {
             (json!([1]), 10),
             (json!(2.5), 10),
         ] {
-            assert_eq!(limit(Some(&value)), expected, "{value}");
+            assert_eq!(result_limit(Some(&value)), expected, "{value}");
         }
-        assert_eq!(limit(None), 10);
+        assert_eq!(result_limit(None), 10);
     }
 
     #[test]
-    fn a_filter_that_is_null_is_absent() {
-        let query = search_query(object(json!({"query": null, "cli": "git", "category": 5})));
+    fn a_null_filter_is_absent() {
+        let query = search_query(json_object(
+            json!({"query": null, "cli": "git", "category": 5}),
+        ));
         assert_eq!(query.text, None);
         assert_eq!(query.cli.as_deref(), Some("git"));
         assert_eq!(query.category.as_deref(), Some("5"));
     }
 
-    /// What is to be called, or the words of the refusal.
-    fn taken(arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
-        match target(arguments) {
+    /// The tool and arguments of the call, or the text of the refusal.
+    fn read_call(arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
+        match call_request(arguments) {
             Ok(Request::Call { tool, arguments }) => Ok((tool, arguments)),
             Ok(_) => panic!("not a call"),
             Err(answer) => Err(answer.text),
@@ -133,22 +132,25 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_a_call_may_be_absent_or_an_object_in_text() {
+    fn args_may_be_absent_or_a_string_with_a_json_object() {
         for args in [
             json!({"tool_name": "x"}),
             json!({"tool_name": "x", "args": null}),
         ] {
-            assert_eq!(taken(object(args)), Ok(("x".to_owned(), Map::new())));
+            assert_eq!(
+                read_call(json_object(args)),
+                Ok(("x".to_owned(), Map::new()))
+            );
         }
         let text = json!({"tool_name": "x", "args": "{\"a\": 1}"});
         assert_eq!(
-            taken(object(text)),
-            Ok(("x".to_owned(), object(json!({"a": 1}))))
+            read_call(json_object(text)),
+            Ok(("x".to_owned(), json_object(json!({"a": 1}))))
         );
     }
 
     #[test]
-    fn what_cannot_be_a_call_is_refused() {
+    fn invalid_call_arguments_are_refused() {
         for (arguments, line) in [
             (json!({}), "Missing required argument 'tool_name'"),
             (
@@ -169,7 +171,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                taken(object(arguments)),
+                read_call(json_object(arguments)),
                 Err(format!("Argument validation failed:\n  - {line}"))
             );
         }

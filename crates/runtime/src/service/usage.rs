@@ -1,4 +1,4 @@
-//! Keeps count of searches, for a log that is asked for.
+//! Logs each search, and totals per tool when the server closes.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,47 +8,50 @@ use tracing::Level;
 
 use crate::lock::lock;
 
-/// How often each tool was asked, and how long that took.
+/// The number and duration of requests per tool.
 #[derive(Default)]
 pub(crate) struct Usage {
-    tools: Mutex<BTreeMap<&'static str, Count>>,
+    tools: Mutex<BTreeMap<&'static str, ToolUsage>>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct ToolUsage {
     requests: u32,
-    sum: Duration,
+    total: Duration,
     longest: Duration,
 }
 
 impl Usage {
-    /// Logs a request that has been answered: to which tool, what about, with how many results.
-    pub(crate) fn log(&self, tool: &'static str, about: &str, results: usize, start: Instant) {
+    /// Logs an answered request at level info. Nothing is counted if that level is disabled.
+    pub(crate) fn log(&self, tool: &'static str, query: &str, result_count: usize, start: Instant) {
         if !tracing::event_enabled!(Level::INFO) {
             return;
         }
-        let time = start.elapsed();
-        let microseconds = time.as_micros();
-        tracing::info!(tool, query = about, results, microseconds, "answered");
+        let duration = start.elapsed();
+        tracing::info!(
+            tool,
+            query,
+            results = result_count,
+            microseconds = duration.as_micros(),
+            "answered"
+        );
         let mut tools = lock(&self.tools);
-        let count = tools.entry(tool).or_default();
-        count.requests += 1;
-        count.sum += time;
-        count.longest = count.longest.max(time);
+        let usage = tools.entry(tool).or_default();
+        usage.requests += 1;
+        usage.total += duration;
+        usage.longest = usage.longest.max(duration);
     }
 
-    /// Logs the sums.
-    pub(crate) fn finish(&self) {
-        for (tool, count) in lock(&self.tools).iter() {
-            let mean = (count.sum / count.requests.max(1)).as_micros();
-            let longest = count.longest.as_micros();
-            let requests = count.requests;
+    /// Logs the totals of each tool.
+    pub(crate) fn log_totals(&self) {
+        for (tool, usage) in lock(&self.tools).iter() {
+            let mean = usage.total / usage.requests.max(1);
             tracing::info!(
                 tool,
-                requests,
-                mean_microseconds = mean,
-                longest_microseconds = longest,
-                "in all"
+                requests = usage.requests,
+                mean_microseconds = mean.as_micros(),
+                longest_microseconds = usage.longest.as_micros(),
+                "totals"
             );
         }
     }

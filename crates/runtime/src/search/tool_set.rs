@@ -1,20 +1,20 @@
-//! A set of tools.
+//! A set of tools, as one bit per tool.
 
 use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
 
-/// Some of a catalog's tools, by their numbers. Numbers beyond the catalog are ignored.
+/// A set of tool numbers. Numbers beyond the catalog are ignored.
 #[derive(Clone)]
-pub(crate) struct Set {
+pub(crate) struct ToolSet {
     bits: FixedBitSet,
 }
 
-impl Set {
-    /// An empty set for a catalog of `tools` tools.
-    pub(super) fn empty(tools: usize) -> Self {
+impl ToolSet {
+    /// Creates an empty set for a catalog of `tool_count` tools.
+    pub(super) fn empty(tool_count: usize) -> Self {
         Self {
-            bits: FixedBitSet::with_capacity(tools),
+            bits: FixedBitSet::with_capacity(tool_count),
         }
     }
 
@@ -28,11 +28,11 @@ impl Set {
 
     /// Returns whether the tool was in the set.
     pub(super) fn remove(&mut self, tool: u32) -> bool {
-        let was_there = self.contains(tool);
-        if was_there {
+        let was_present = self.contains(tool);
+        if was_present {
             self.bits.remove(tool as usize);
         }
-        was_there
+        was_present
     }
 
     pub(crate) fn contains(&self, tool: u32) -> bool {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn numbers_beyond_the_catalog_are_ignored() {
-        let mut set = Set::empty(130);
+        let mut set = ToolSet::empty(130);
         set.insert(128..200);
         set.insert(5000..5001);
         assert_eq!(set.iter().collect::<Vec<_>>(), [128, 129]);
