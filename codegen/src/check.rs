@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 
 use crate::model::{Cli, Kind, Risk, Tool};
 use crate::written;
-use climax_catalog::facts::{Argument, Facts, PlacementKind};
+use climax_catalog::facts::{ArgumentFacts, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, Span};
@@ -181,7 +181,7 @@ fn tool(written: written::Tool, names: &mut Names, report: &mut Vec<Diagnostic>)
 /// Warns of destructive tools that take just anything.
 pub fn unlimited(facts: &Facts<'_>, names: &Names, report: &mut Vec<Diagnostic>) {
     let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
-    let is_unlimited = |argument: &&Argument<'_>| {
+    let is_unlimited = |argument: &&ArgumentFacts<'_>| {
         argument.kind == Kind::String
             && argument.choices.is_empty()
             && argument.limits.is_empty()

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use climax_catalog::baked::Baked;
-use climax_catalog::rows::count;
-use climax_catalog::{Kept, Tables};
+use climax_catalog::rows::to_u32;
+use climax_catalog::{OriginalNumbers, Tables};
 use climax_core::scalar::{Number, Scalar};
 use climax_discovery::Discovery;
 use climax_policy::rules::{Container, Env, Surroundings};
@@ -28,7 +28,7 @@ pub struct Catalog<'m> {
     /// The configs.
     pub clis: &'m [Cli],
     /// What of these is baked.
-    pub kept: &'m Kept,
+    pub kept: &'m OriginalNumbers,
     /// Where and with what commands run, if a policy says something about it.
     pub surroundings: Option<&'m Surroundings>,
     /// What is known of the tools.
@@ -49,9 +49,9 @@ pub fn rust_source(catalog: &Catalog<'_>) -> String {
     let names = names(catalog.tables);
     let _ = write!(source, "static NAMES: phf::Map<Key, u32> = {names};");
     source += "static TABLES: Tables = ";
-    push_value(&mut source, &catalog.tables.value(), is_read);
+    push_value(&mut source, &catalog.tables.baked_value(), is_read);
     source += "; static DISCOVERY: Discovery = ";
-    push_value(&mut source, &catalog.discovery.value(), is_read);
+    push_value(&mut source, &catalog.discovery.baked_value(), is_read);
     source += "; } pub(crate) use baked::CATALOG;";
     if is_read {
         let file = syn::parse_file(&source).expect("the emitter writes valid Rust");
@@ -99,14 +99,14 @@ fn push_code(source: &mut String, catalog: &Catalog<'_>) {
         .iter()
         .map(|baked| identifier(&scope.value_name(&baked.cli.name)))
         .collect();
-    let numbers = (0..clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
+    let numbers = (0..clis.len()).map(|number| Literal::u32_unsuffixed(to_u32(number)));
     let hash = &catalog.hash;
     let surroundings = catalog.surroundings;
     let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
             Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece, Reader,
-            Surroundings, Table, Tables, Trigrams, Words, phf,
+            Surroundings, Table, Tables, Trigrams, WordIndex, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {

@@ -1,6 +1,6 @@
 //! Turns the model into facts, from which the catalog is built.
 
-use climax_catalog::facts::{Argument, Cli, Facts, PlacementKind, Tool};
+use climax_catalog::facts::{ArgumentFacts, CliFacts, Facts, PlacementKind, ToolFacts};
 
 use crate::model::{self, Arg, ArgumentPlacement};
 
@@ -16,8 +16,8 @@ pub fn facts(clis: &[model::Cli]) -> Facts<'_> {
     }
 }
 
-fn cli(cli: &model::Cli) -> Cli<'_> {
-    Cli {
+fn cli(cli: &model::Cli) -> CliFacts<'_> {
+    CliFacts {
         stem: &cli.stem,
         name: &cli.name,
         description: &cli.description,
@@ -29,8 +29,8 @@ fn cli(cli: &model::Cli) -> Cli<'_> {
     }
 }
 
-fn tool(cli: usize, tool: &model::Tool) -> Tool<'_> {
-    Tool {
+fn tool(cli: usize, tool: &model::Tool) -> ToolFacts<'_> {
+    ToolFacts {
         cli,
         name: &tool.name,
         description: &tool.description,
@@ -41,8 +41,8 @@ fn tool(cli: usize, tool: &model::Tool) -> Tool<'_> {
     }
 }
 
-fn argument(arg: &Arg) -> Argument<'_> {
-    Argument {
+fn argument(arg: &Arg) -> ArgumentFacts<'_> {
+    ArgumentFacts {
         name: &arg.name,
         description: &arg.description,
         kind: arg.kind,

@@ -5,23 +5,23 @@ use std::fmt::Write as _;
 use std::hash::Hasher;
 
 use climax_catalog::Tables;
-use climax_catalog::baked::Value;
+use climax_catalog::baked::BakedValue;
 use climax_catalog::rows::Piece;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
 /// Writes a value. `is_read` says whether someone may read it.
-pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_read: bool) {
+pub(crate) fn push_value(source: &mut String, value: &BakedValue<'_>, is_read: bool) {
     let _ = match value {
-        Value::Text(text) if is_read && text.contains('\n') => {
+        BakedValue::Text(text) if is_read && text.contains('\n') => {
             write!(source, "Cow::Borrowed({})", lines(text))
         }
-        Value::Text(text) => write!(source, "Cow::Borrowed({})", literal(text)),
-        Value::Bytes(bytes) => write!(source, "Cow::Borrowed({})", self::bytes(bytes)),
-        Value::Table(bytes) => write!(source, "Table::baked({})", self::bytes(bytes)),
-        Value::Number(number) => write!(source, "{number}"),
-        Value::Flag(flag) => write!(source, "{flag}"),
-        Value::Struct(name, fields) => {
+        BakedValue::Text(text) => write!(source, "Cow::Borrowed({})", literal(text)),
+        BakedValue::Bytes(bytes) => write!(source, "Cow::Borrowed({})", self::bytes(bytes)),
+        BakedValue::Table(bytes) => write!(source, "Table::baked({})", self::bytes(bytes)),
+        BakedValue::Number(number) => write!(source, "{number}"),
+        BakedValue::Flag(flag) => write!(source, "{flag}"),
+        BakedValue::Struct(name, fields) => {
             *source += name;
             *source += " {";
             for (field, value) in fields {

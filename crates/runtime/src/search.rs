@@ -5,7 +5,7 @@ pub(crate) mod ranked;
 mod set;
 
 use climax_core::words::fold;
-use climax_discovery::rank::Mode;
+use climax_discovery::rank::RankingMode;
 
 use crate::catalog::selection::Selection;
 use matches::{Hits, offered, substring_hits};
@@ -77,7 +77,7 @@ fn results(selection: &Selection, query: &Query) -> Searched {
 fn ranked_hits(selection: &Selection, query: &Query) -> Hits {
     let offered = offered(selection, query.category.as_deref(), query.cli.as_deref());
     let text = query.text.as_deref().unwrap_or_default();
-    let found = ranked::find(selection, text, Mode::Keyword, query.limit, |tool| {
+    let found = ranked::find(selection, text, RankingMode::Keyword, query.limit, |tool| {
         offered.contains(tool)
     });
     Hits {

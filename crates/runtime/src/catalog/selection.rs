@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use climax_catalog::rows::{Piece, Rows};
 use climax_catalog::schema::input_schema;
-use climax_catalog::tables::{Cli, Tool};
-use climax_catalog::{Kept, Tables};
+use climax_catalog::tables::{CliRow, ToolRow};
+use climax_catalog::{OriginalNumbers, Tables};
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(crate) struct Selection {
     /// What is known of the tools: what was baked, or what policies have left of it.
     pub(crate) tables: &'static Tables,
     /// What each number meant when the catalog was baked, if it was narrowed since.
-    kept: Option<Kept>,
+    kept: Option<OriginalNumbers>,
     /// The numbers of the CLIs that are offered, in order, or `None` for all.
     chosen: Option<Vec<u32>>,
     /// How tools are found, if the catalog was narrowed.
@@ -40,7 +40,11 @@ impl Selection {
     }
 
     /// What policies have left.
-    pub(crate) fn narrowed(catalog: &'static Catalog, tables: &'static Tables, kept: Kept) -> Self {
+    pub(crate) fn narrowed(
+        catalog: &'static Catalog,
+        tables: &'static Tables,
+        kept: OriginalNumbers,
+    ) -> Self {
         Self {
             tables,
             kept: Some(kept),
@@ -57,7 +61,7 @@ impl Selection {
             return Ok(self);
         }
         let has =
-            |cli: &Cli, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
+            |cli: &CliRow, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
         let clis = || self.tables.clis.rows().iter();
         let is_unknown = |name: &&String| !clis().any(|cli| has(&cli, name));
         if let Some(unknown) = names.iter().find(is_unknown) {
@@ -85,7 +89,7 @@ impl Selection {
     }
 
     /// The CLIs that are offered.
-    pub(crate) fn clis(&self) -> impl Iterator<Item = Cli> {
+    pub(crate) fn clis(&self) -> impl Iterator<Item = CliRow> {
         let clis = self.tables.clis.rows();
         let all = if self.is_all() { clis } else { Rows::default() };
         let chosen = self.chosen.iter().flatten();
@@ -94,17 +98,17 @@ impl Selection {
     }
 
     /// The CLI of a tool.
-    pub(crate) fn cli_of(&self, tool: &Tool) -> Cli {
+    pub(crate) fn cli_of(&self, tool: &ToolRow) -> CliRow {
         self.tables.clis.rows().get(tool.cli)
     }
 
     /// The tools that there are, offered or not.
-    pub(crate) fn tools(&self) -> Rows<'static, Tool> {
+    pub(crate) fn tools(&self) -> Rows<'static, ToolRow> {
         self.tables.tools.rows()
     }
 
     /// The tool that has a name, and its number, if it is offered.
-    pub(crate) fn find(&self, name: &str) -> Option<(u32, Tool)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(u32, ToolRow)> {
         let mut number = (self.catalog.find)(name)?;
         if let Some(kept) = &self.kept {
             number = u32::try_from(kept.tools.binary_search(&number).ok()?).ok()?;
@@ -121,7 +125,7 @@ impl Selection {
     pub(crate) fn call<'a>(
         &self,
         number: u32,
-        tool: &Tool,
+        tool: &ToolRow,
         reader: &mut Reader<'a>,
         argv: &mut Argv<'a>,
     ) {
@@ -133,7 +137,7 @@ impl Selection {
     }
 
     /// What policies allow as arguments of a tool.
-    pub(crate) fn allowed(&self, tool: &Tool) -> Allowed<'static> {
+    pub(crate) fn allowed(&self, tool: &ToolRow) -> Allowed<'static> {
         Allowed {
             limits: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
@@ -142,12 +146,12 @@ impl Selection {
     }
 
     /// The input schema of a tool.
-    pub(crate) fn schema(&self, tool: &Tool) -> Map<String, Value> {
+    pub(crate) fn schema(&self, tool: &ToolRow) -> Map<String, Value> {
         input_schema(&self.tables.arguments_of(tool))
     }
 
     /// The tools of a CLI.
-    pub(crate) fn tools_of(&self, cli: &Cli) -> Rows<'static, Tool> {
+    pub(crate) fn tools_of(&self, cli: &CliRow) -> Rows<'static, ToolRow> {
         self.tools().slice(cli.tools)
     }
 

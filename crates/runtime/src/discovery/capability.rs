@@ -1,9 +1,9 @@
 //! `search_tools_by_capability`: what a tool has to do and to take -> tools, with what fits and what does not.
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_discovery::complexity::Complexity;
-use climax_discovery::rank::Mode;
-use climax_discovery::synonyms::{names_for, plain};
+use climax_discovery::rank::RankingMode;
+use climax_discovery::synonyms::{synonyms_of, without_separators};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -63,7 +63,7 @@ pub(super) fn respond(
     let query = request.query("capability_description", "Capability description");
     let required = request.names("required_parameters").into_iter();
     let required = required.map(|name| Required {
-        names: names_for(&name),
+        names: synonyms_of(&name),
         name,
     });
     let required: Vec<Required> = required.collect();
@@ -125,7 +125,7 @@ fn fitting(
     let all = selection.tools().len();
     // A wish moves tools, so all that fit are needed.
     let limit = if complexity == ANY { max_results } else { all };
-    let mut found = find(selection, query, Mode::Hybrid, limit, fits);
+    let mut found = find(selection, query, RankingMode::Hybrid, limit, fits);
     if complexity != ANY {
         for it in &mut found.best {
             if notes.of(it.number).complexity.name() != complexity {
@@ -160,12 +160,13 @@ struct Required {
 /// What a tool calls the parameters that are required, if it has all of them; each is there once.
 fn parameters(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     required: &[Required],
 ) -> Option<Vec<&'static str>> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let names = arguments.iter().map(|it| selection.text(it.name));
-    let own: Vec<(&'static str, String)> = names.map(|name| (name, plain(name))).collect();
+    let own: Vec<(&'static str, String)> =
+        names.map(|name| (name, without_separators(name))).collect();
     let mut found: Vec<&'static str> = Vec::new();
     for Required { names, .. } in required {
         let free = || own.iter().filter(|(name, _)| !found.contains(name));
@@ -214,8 +215,11 @@ impl Wanted<'_> {
 
     /// The words of the description that the tool does not have, however they are written.
     fn missing_words(&self, selection: &Selection, it: &Match) -> Vec<String> {
-        let ranking = selection.discovery().index.ranking(selection.tools().len());
-        let has = |row: &usize| ranking.marks(*row, it.number) != 0;
+        let ranking = selection
+            .discovery()
+            .index
+            .term_index(selection.tools().len());
+        let has = |row: &usize| ranking.field_mask(*row, it.number) != 0;
         let words = self.found.ranked.words.iter();
         words
             .filter(|word| !word.rows.iter().any(has))

@@ -1,6 +1,6 @@
 //! `list_tool_categories`: what there is.
 
-use climax_catalog::tables::{Cli, Tool};
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::output::counted;
 use climax_core::words::fold;
 use serde::Serialize;
@@ -51,7 +51,7 @@ struct RepresentativeTool {
 }
 
 /// The category of a CLI, as it is written.
-fn of(selection: &Selection, cli: &Cli) -> &'static str {
+fn of(selection: &Selection, cli: &CliRow) -> &'static str {
     match cli.category.map(|category| selection.text(category)) {
         None | Some("") => UNCATEGORIZED,
         Some(category) => category,
@@ -77,8 +77,8 @@ pub(super) fn valid(selection: &Selection) -> Vec<&'static str> {
     all
 }
 
-fn groups(selection: &Selection) -> Vec<(&'static str, Vec<Cli>)> {
-    let mut groups: Vec<(&'static str, Vec<Cli>)> = Vec::new();
+fn groups(selection: &Selection) -> Vec<(&'static str, Vec<CliRow>)> {
+    let mut groups: Vec<(&'static str, Vec<CliRow>)> = Vec::new();
     for cli in selection.clis() {
         let key = selection.text(cli.category_key);
         let same = groups.iter_mut().find(|(_, clis)| {
@@ -117,7 +117,7 @@ pub(super) fn answer(selection: &Selection) -> Answered {
 }
 
 /// What the first CLIs say about themselves, and how many others there are.
-fn description(selection: &Selection, clis: &[Cli]) -> String {
+fn description(selection: &Selection, clis: &[CliRow]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cli in clis.iter().take(DESCRIBED) {
         let name = selection.text(cli.name);
@@ -134,9 +134,9 @@ fn description(selection: &Selection, clis: &[Cli]) -> String {
 }
 
 /// The tools that have most in common with the others of the category.
-fn representatives(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeTool> {
+fn representatives(selection: &Selection, clis: &[CliRow]) -> Vec<RepresentativeTool> {
     let notes = &selection.discovery().notes;
-    let mut best: Vec<(u32, Tool)> = Vec::new();
+    let mut best: Vec<(u32, ToolRow)> = Vec::new();
     for cli in clis {
         for (number, tool) in cli.tools.numbers().zip(selection.tools_of(cli).iter()) {
             let centrality = notes.of(number).centrality;
@@ -157,12 +157,12 @@ fn representatives(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeToo
 /// How many of some tools are in each category, in the order in which they come.
 pub(super) fn breakdown<'t>(
     selection: &Selection,
-    tools: impl Iterator<Item = &'t Tool>,
+    tools: impl Iterator<Item = &'t ToolRow>,
 ) -> Vec<(&'static str, usize)> {
-    let mut counts: Vec<(Cli, usize)> = Vec::new();
+    let mut counts: Vec<(CliRow, usize)> = Vec::new();
     for tool in tools {
         let cli = selection.cli_of(tool);
-        let key = |cli: &Cli| selection.text(cli.category_key);
+        let key = |cli: &CliRow| selection.text(cli.category_key);
         match counts.iter_mut().find(|(known, _)| key(known) == key(&cli)) {
             Some((_, count)) => *count += 1,
             None => counts.push((cli, 1)),

@@ -1,9 +1,9 @@
 //! `get_tool_details`: all about a tool, or about several.
 
 use climax_discovery::notes::Notes;
-use climax_discovery::rank::Mode;
-use climax_discovery::tokens::key;
-use climax_discovery::trigrams::distance;
+use climax_discovery::rank::RankingMode;
+use climax_discovery::tokens::normalised_name;
+use climax_discovery::trigrams::edit_distance;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -188,21 +188,21 @@ fn unknown(selection: &Selection, id: &str) -> ErrorResponse {
 
 /// The names of tools that are written nearly so, and then of those that fit the words in it.
 fn nearest(selection: &Selection, id: &str) -> Vec<&'static str> {
-    let wanted = key(id);
+    let wanted = normalised_name(id);
     let mut near: Vec<(u8, &'static str)> = Vec::new();
     let tools = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter());
     for tool in tools {
         let name = selection.text(tool.name);
-        let distance = distance(&wanted, &name.to_ascii_lowercase(), MOST_LETTERS);
+        let distance = edit_distance(&wanted, &name.to_ascii_lowercase(), MOST_LETTERS);
         near.extend(distance.map(|distance| (distance, name)));
     }
     // Stable: ties stay in catalog order.
     near.sort_by_key(|(distance, _)| *distance);
     let mut names: Vec<&'static str> = near.into_iter().map(|(_, name)| name).collect();
     let offered = offered_in(selection, None);
-    let fitting = find(selection, id, Mode::Hybrid, NEAREST, |tool| {
+    let fitting = find(selection, id, RankingMode::Hybrid, NEAREST, |tool| {
         offered.contains(tool)
     });
     for it in fitting.best {

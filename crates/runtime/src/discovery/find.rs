@@ -1,6 +1,6 @@
 //! `search_mcp_tools`: a query in words -> tools, with reasons and hints.
 
-use climax_discovery::rank::Mode;
+use climax_discovery::rank::RankingMode;
 use climax_discovery::tool_type::ToolType;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -74,7 +74,7 @@ pub(super) fn respond(
     let tool_type = request.choice("tool_type", &types);
     let max_results = request.max_results();
     let include_examples = request.flag("include_examples");
-    let modes = Mode::ALL.map(Mode::name);
+    let modes = RankingMode::ALL.map(RankingMode::name);
     let mode = request.choice("search_mode", &modes);
     if !request.problems.is_empty() {
         return Err(Refusal {
@@ -83,10 +83,10 @@ pub(super) fn respond(
             context: query,
         });
     }
-    let mode = Mode::ALL
+    let mode = RankingMode::ALL
         .into_iter()
         .find(|it| Some(it.name()) == mode.as_deref());
-    let mode = mode.unwrap_or(Mode::Hybrid);
+    let mode = mode.unwrap_or(RankingMode::Hybrid);
     let offered = offered_in(selection, category.as_deref());
     let notes = &selection.discovery().notes;
     let found = find(selection, &query, mode, max_results, |tool| {
@@ -161,15 +161,15 @@ fn confidence_distribution(found: &Found) -> Vec<(&'static str, usize)> {
 }
 
 /// What a mode does, so that nobody takes it for more.
-pub(super) fn strategy(mode: Mode) -> &'static str {
+pub(super) fn strategy(mode: RankingMode) -> &'static str {
     match mode {
-        Mode::Keyword => {
+        RankingMode::Keyword => {
             "BM25F over names, descriptions, arguments, category and tags; unknown words as they may be misspelled"
         }
-        Mode::Hybrid => {
+        RankingMode::Hybrid => {
             "BM25F, and words that are written alike (character trigrams); meaning beyond words is not looked at"
         }
-        Mode::Semantic => {
+        RankingMode::Semantic => {
             "BM25F, and more words that are written alike (character trigrams); meaning beyond words is not looked at"
         }
     }

@@ -1,8 +1,8 @@
 //! Tells what to do next, by rules, from the results at hand.
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::Risk;
-use climax_discovery::rank::Way;
+use climax_discovery::rank::MatchKind;
 use serde_json::{Map, Value, json};
 
 use super::request::RESULTS;
@@ -42,11 +42,19 @@ pub(super) fn query_suggestions(
     found: &Found,
 ) -> Vec<String> {
     let mut suggestions = Vec::new();
-    let ranking = selection.discovery().index.ranking(selection.tools().len());
+    let ranking = selection
+        .discovery()
+        .index
+        .term_index(selection.tools().len());
     let mut meant: Vec<&str> = Vec::new();
     let mut corrected = asked.query.to_owned();
-    for it in found.ranked.asked.iter().filter(|it| it.way == Way::Meant) {
-        let has_term = |tool: &&Match| ranking.marks(it.row, tool.number) != 0;
+    for it in found
+        .ranked
+        .terms
+        .iter()
+        .filter(|it| it.match_kind == MatchKind::Correction)
+    {
+        let has_term = |tool: &&Match| ranking.field_mask(it.row, tool.number) != 0;
         // Words of tools that are not found lead nowhere.
         let Some(tool) = found.best.iter().find(has_term) else {
             continue;
@@ -113,7 +121,7 @@ fn frequent_tag(selection: &Selection, query: &str, found: &Found) -> Option<&'s
         .map(|(tag, _)| tag)
 }
 
-fn tags(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+fn tags(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
     selection.tables.list(selection.cli_of(tool).tags).collect()
 }
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::Risk;
 use climax_discovery::index::Field;
 use climax_discovery::notes::Note;
-use climax_discovery::rank::{Asked, Way};
-use climax_discovery::tokens::{Tokeniser, words};
+use climax_discovery::rank::{MatchKind, QueryTerm};
+use climax_discovery::tokens::{Tokeniser, for_each_word};
 use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -83,7 +83,7 @@ pub(super) struct Fit {
 }
 
 impl ToolFields {
-    pub(super) fn new(selection: &Selection, number: u32, tool: &Tool, parts: Parts) -> Self {
+    pub(super) fn new(selection: &Selection, number: u32, tool: &ToolRow, parts: Parts) -> Self {
         let note = selection.discovery().notes.of(number);
         let cli = selection.cli_of(tool);
         let name = selection.text(tool.name);
@@ -116,7 +116,7 @@ impl ToolFields {
 pub(super) fn examples(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
     most: usize,
 ) -> Vec<Example> {
     let calls = example_calls(selection, number, tool).take(most);
@@ -140,7 +140,7 @@ pub(super) fn examples(
 pub(super) fn example_calls(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
 ) -> impl Iterator<Item = Map<String, Value>> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let notes = &selection.discovery().notes;
@@ -158,11 +158,12 @@ pub(super) fn example_calls(
 /// What the tool does, in the config's own words, what it needs, and what it may do.
 fn when_to_use(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     note: &Note,
     parameters: &[Parameter],
 ) -> String {
-    let mut text = selection.text(tool.description)[..note.sentence as usize].to_owned();
+    let mut text =
+        selection.text(tool.description)[..note.first_sentence_length as usize].to_owned();
     if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
@@ -192,16 +193,19 @@ impl Fit {
 
 /// What of the query the tool has, and where.
 pub(super) fn reasons(selection: &Selection, found: &Found, it: &Match) -> Vec<String> {
-    let ranking = selection.discovery().index.ranking(selection.tools().len());
+    let ranking = selection
+        .discovery()
+        .index
+        .term_index(selection.tools().len());
     let mut reasons = Vec::new();
     if it.is_named {
         reasons.push("the query is its name".to_owned());
     }
-    for asked in &found.ranked.asked {
+    for asked in &found.ranked.terms {
         if reasons.len() >= MOST_REASONS {
             break;
         }
-        let marks = ranking.marks(asked.row, it.number);
+        let marks = ranking.field_mask(asked.row, it.number);
         let term = ranking.term(asked.row);
         if let Some(place) = place(selection, &it.tool, marks, term) {
             let told = told(selection, &it.tool, asked, term);
@@ -216,7 +220,7 @@ pub(super) fn reasons(selection: &Selection, found: &Found, it: &Match) -> Vec<S
 }
 
 /// Where a term is, the place that says most.
-fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<String> {
+fn place(selection: &Selection, tool: &ToolRow, marks: u8, term: &str) -> Option<String> {
     const PLACES: [(Field, &str); 7] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
@@ -232,7 +236,7 @@ fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<St
     if Field::Argument.is_in(marks) && !Field::Name.is_in(marks) {
         let has_term = |name: &str| {
             let mut has_term = false;
-            words(name, |word| has_term |= is_form(word, term));
+            for_each_word(name, |word| has_term |= is_form(word, term));
             has_term
         };
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
@@ -246,24 +250,25 @@ fn place(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<St
 }
 
 /// The word of the tool, and the query's if that is another one.
-fn told(selection: &Selection, tool: &Tool, asked: &Asked, term: &str) -> String {
+fn told(selection: &Selection, tool: &ToolRow, asked: &QueryTerm, term: &str) -> String {
     let word = &asked.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    if asked.way == Way::Known && tool_texts(selection, tool).into_iter().any(has_word) {
+    if asked.match_kind == MatchKind::Exact && tool_texts(selection, tool).into_iter().any(has_word)
+    {
         return format!("'{word}'");
     }
-    match (asked.way, spelled(selection, tool, word, term)) {
-        (Way::Known, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
-        (Way::Meant, Some(own)) => format!("'{own}' (for '{word}')"),
-        (Way::Alike, Some(own)) => format!("'{own}' (like '{word}')"),
-        (Way::Meant | Way::Alike, None) => format!("a word like '{word}'"),
+    match (asked.match_kind, spelled(selection, tool, word, term)) {
+        (MatchKind::Exact, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
+        (MatchKind::Correction, Some(own)) => format!("'{own}' (for '{word}')"),
+        (MatchKind::Similar, Some(own)) => format!("'{own}' (like '{word}')"),
+        (MatchKind::Correction | MatchKind::Similar, None) => format!("a word like '{word}'"),
     }
 }
 
 /// The word of a tool that has a term: the query's own if it is there.
 pub(super) fn spelled(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     word: &str,
     term: &str,
 ) -> Option<String> {
@@ -271,7 +276,7 @@ pub(super) fn spelled(
     texts.push(selection.text(selection.cli_of(tool).description));
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;
-        words(text, |own| {
+        for_each_word(text, |own| {
             let is_better = found.is_none() || own == word;
             if is_better && is_form(own, term) {
                 found = Some(own.to_owned());
@@ -282,7 +287,7 @@ pub(super) fn spelled(
 }
 
 /// What is said about a tool: its line in the search text, and its arguments.
-fn tool_texts(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+fn tool_texts(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let arguments = arguments.iter().flat_map(|it| [it.name, it.description]);
     let line = tool.haystack.of(&selection.tables.haystack);

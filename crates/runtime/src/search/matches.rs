@@ -1,8 +1,8 @@
 //! Query -> tools.
 
 use climax_catalog::Tables;
-use climax_catalog::index::{IN_NAME, IS_NAME, RANGE, SHIFT, Words};
-use climax_catalog::tables::{Cli, Tool};
+use climax_catalog::index::{FLAG_BITS, IN_NAME, IS_NAME, IS_RANGE, WordIndex};
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::words::fold;
 use memchr::memmem::Finder;
 
@@ -12,7 +12,7 @@ use crate::catalog::selection::Selection;
 
 /// What was found: the best, and how many in all.
 pub(super) struct Hits {
-    pub(super) best: Vec<Tool>,
+    pub(super) best: Vec<ToolRow>,
     pub(super) total: usize,
 }
 
@@ -82,7 +82,7 @@ fn matches(tables: &Tables, offered: &Set, needle: &str) -> Matches {
         return matches;
     }
     if needle.chars().all(char::is_alphanumeric) {
-        look_up(&tables.words, needle, &mut matches);
+        look_up(&tables.word_index, needle, &mut matches);
     } else {
         scan(tables, needle, &mut matches);
     }
@@ -99,7 +99,7 @@ pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option
         offered.insert(0..selection.tables.tools.len());
         return offered;
     }
-    let passes = |cli: &Cli| {
+    let passes = |cli: &CliRow| {
         let equals = |wanted: &Option<String>, key| {
             wanted
                 .as_deref()
@@ -114,10 +114,10 @@ pub(super) fn offered(selection: &Selection, category: Option<&str>, cli: Option
 }
 
 /// Finds a needle without a gap: it is within words, and there are far fewer words than text.
-fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
+fn look_up(words: &WordIndex, needle: &str, matches: &mut Matches) {
     let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
     let (rows, _) = words.rows.as_chunks::<8>();
-    let (places, _) = words.places.as_chunks::<4>();
+    let (places, _) = words.occurrences.as_chunks::<4>();
     let text_of = |row: &[u8; 8]| row.first_chunk().map_or(0, number) as usize;
     let places_of = |row: &[u8; 8]| row.last_chunk().map_or(0, number) as usize;
     let finder = Finder::new(needle);
@@ -138,8 +138,8 @@ fn look_up(words: &Words, needle: &str, matches: &mut Matches) {
         let places = &places[places_of(row)..places_of(next)];
         let mut places = places.iter().map(number);
         while let Some(place) = places.next() {
-            let first = place >> SHIFT;
-            let end = if place & RANGE == 0 {
+            let first = place >> FLAG_BITS;
+            let end = if place & IS_RANGE == 0 {
                 first + 1
             } else {
                 places.next().unwrap_or(first)
@@ -165,8 +165,8 @@ fn scan(tables: &Tables, needle: &str, matches: &mut Matches) {
     let haystack = &*tables.haystack;
     let finder = Finder::new(needle);
     let tools = tables.tools.rows();
-    let start = |tool: &Tool| tool.haystack.0 as usize;
-    let end = |tool: &Tool| start(tool) + tool.haystack.1 as usize;
+    let start = |tool: &ToolRow| tool.haystack.0 as usize;
+    let end = |tool: &ToolRow| start(tool) + tool.haystack.1 as usize;
     let mut number = 0;
     while number < tables.tools.len() {
         let from = start(&tools.get(number));

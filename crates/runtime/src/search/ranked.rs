@@ -1,8 +1,8 @@
 //! Query in words -> the tools that fit it best, and how sure that is.
 
-use climax_catalog::tables::Tool;
-use climax_discovery::rank::{Hit, Mode, Ranked};
-use climax_discovery::tokens::key;
+use climax_catalog::tables::ToolRow;
+use climax_discovery::rank::{Hit, Ranked, RankingMode};
+use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
 
@@ -19,7 +19,7 @@ pub(crate) struct Found {
 /// A tool that fits.
 pub(crate) struct Match {
     pub(crate) number: u32,
-    pub(crate) tool: Tool,
+    pub(crate) tool: ToolRow,
     /// How sure it is that this is what was looked for, from 0 to 1.
     pub(crate) score: f64,
     /// Whether the query is its name.
@@ -59,13 +59,13 @@ impl Confidence {
 pub(crate) fn find(
     selection: &Selection,
     query: &str,
-    mode: Mode,
+    mode: RankingMode,
     limit: usize,
     offered: impl Fn(u32) -> bool,
 ) -> Found {
     let query = beginning(query);
     let tools = selection.tools();
-    let ranking = selection.discovery().index.ranking(tools.len());
+    let ranking = selection.discovery().index.term_index(tools.len());
     // How far the first is before the second says how sure it is.
     let ranked = ranking.rank(query, mode, limit.max(2), &offered);
     let named = named(selection, query, &ranked, &offered);
@@ -74,7 +74,7 @@ pub(crate) fn find(
     for number in &named {
         let hit = Hit {
             tool: *number,
-            points: 0.0,
+            score: 0.0,
         };
         best.push(found(selection, &hit, 1.0, true));
         // A name may have no word that is looked up.
@@ -82,7 +82,7 @@ pub(crate) fn find(
         total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
     }
     let others = ranked.best.iter().filter(|hit| !named.contains(&hit.tool));
-    best.extend(others.map(|hit| found(selection, hit, thousandths(ranked.score(hit)), false)));
+    best.extend(others.map(|hit| found(selection, hit, thousandths(ranked.relevance(hit)), false)));
     best.truncate(limit);
     Found {
         best,
@@ -130,16 +130,16 @@ fn named(
     ranked: &Ranked,
     offered: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
-    let wanted = key(query);
+    let wanted = normalised_name(query);
     let small = query.trim().to_lowercase();
-    let parts = key(&separated(query));
+    let parts = normalised_name(&separated(query));
     let spellings = [query.trim(), &small, &wanted, &parts];
     let found = spellings.iter().filter_map(|name| selection.find(name));
     let mut named: Vec<u32> = found.map(|(number, _)| number).collect();
     let is_wanted = |number: &&u32| {
         let name = selection.text(selection.tools().get(**number).name);
         // Names are ASCII, so a key is not longer.
-        name.len() >= wanted.len() && key(name) == wanted
+        name.len() >= wanted.len() && normalised_name(name) == wanted
     };
     named.extend(ranked.named.iter().filter(is_wanted));
     let mut seen = Vec::new();
