@@ -1,6 +1,7 @@
-//! Encodes rows as bytes and decodes them: field after field, little-endian, without padding. rustc compiles a
-//! byte string quickly, while struct literals for 60,000 arguments would take minutes. Bytes also need no
-//! relocations at startup.
+//! Encodes rows as bytes and decodes them: field after field, little-endian, without padding.
+//!
+//! rustc compiles a byte string quickly, while struct literals for 60,000 arguments would take minutes. Bytes
+//! also need no relocations at startup.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -1,4 +1,5 @@
-//! The tables of a catalog: rows, the texts that they refer to, and the word index. Reads facts back from them.
+//! Declares the tables of a catalog (rows, the texts that they refer to, and the word index), and turns them
+//! back into facts.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Turns facts and relations into notes: tables with the type, complexity, examples, guidance and related tools
-//! of each tool.
+//! Turns facts and relations into notes: tables with the type, complexity, examples, guidance and related
+//! tools of each tool.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -28,15 +28,14 @@ const MAX_PREREQUISITES: usize = 3;
 /// each other in a config, and comparing thousands would take too long.
 const WINDOW_TOOLS: usize = 256;
 
-/// The minimum similarity of alternatives. All values were chosen by looking at the bundled tools.
-///
-/// For tools of different CLIs with the same nouns:
+/// The minimum similarity of alternatives from different CLIs with the same nouns. This value and the next
+/// three were chosen by looking at the bundled tools.
 const MIN_SIMILARITY_OTHER_CLI_SAME_NOUNS: f64 = 0.25;
-/// For other tools of different CLIs:
+/// The minimum similarity of alternatives from different CLIs with different nouns.
 const MIN_SIMILARITY_OTHER_CLI: f64 = 0.32;
-/// For tools of the same CLI, if the name of one continues the name of the other:
+/// The minimum similarity of alternatives from one CLI, where one name continues the other.
 const MIN_SIMILARITY_VARIANT: f64 = 0.25;
-/// For other tools of the same CLI:
+/// The minimum similarity of other alternatives from one CLI.
 const MIN_SIMILARITY_SAME_CLI: f64 = 0.85;
 
 /// The verbs in names of tools. Those in one line mean the same.
@@ -61,7 +60,7 @@ const VERB_GROUPS: &str = "\
     wait\nscale\nrestore\nsave\nload\nconnect\ndisconnect\nlogin\nlogout\nlock\nunlock\nwatch\nvalidate\nverify\nrerun\n\
     status\nstats\nhistory\npreview";
 
-/// Words in names of arguments that do not say which object is meant.
+/// Words in names of arguments that do not identify an object.
 const GENERIC_WORDS: &str = "name names id ids number key index ref";
 
 /// What a tool does, and with which object.

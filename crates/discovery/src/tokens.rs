@@ -69,8 +69,8 @@ pub fn is_stop_word(word: &str) -> bool {
 }
 
 /// Calls `visit` for each word of a text, folded. Words are runs of letters and digits. `camelCase` gives its
-/// parts and the whole. Chinese, Japanese and Korean text has no spaces between words, so it gives every bigram
-/// of characters. Contractions such as `'s` and `n't` are left out.
+/// parts and the whole. Chinese, Japanese and Korean text has no spaces between words, so it gives every
+/// bigram of characters. Contractions such as `'s` and `'t` are left out.
 pub fn for_each_word(text: &str, mut visit: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -95,8 +95,8 @@ pub fn for_each_word(text: &str, mut visit: impl FnMut(&str)) {
     }
 }
 
-/// The normalised form of a name, to compare it with a query: runs of letters and digits, folded and joined by
-/// `_`. A name without letters and digits is only trimmed and lower-cased.
+/// The form of a name that is compared with queries: runs of letters and digits, folded and joined by `_`. A
+/// name without letters and digits is only trimmed and lower-cased.
 #[must_use]
 pub fn normalised_name(name: &str) -> String {
     let mut normalised = String::with_capacity(name.len());

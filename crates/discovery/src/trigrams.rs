@@ -1,4 +1,4 @@
-//! Turns terms into a trigram index, which finds terms that are spelled similarly, and computes edit distances.
+//! Turns terms into a trigram index, which finds similarly spelled terms. Computes edit distances.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -122,8 +122,8 @@ impl TrigramIndex<'_> {
     }
 }
 
-/// The Dice coefficient of the trigrams of two terms: 0 for nothing in common, 1 for the same trigrams. With its
-/// boundaries, a term has as many trigrams as letters.
+/// The Dice coefficient of the trigrams of two terms: 0 for nothing in common, 1 for the same trigrams. With
+/// its boundaries, a term has as many trigrams as letters.
 pub(crate) fn dice_coefficient(term: &str, other: &str, common_trigrams: usize) -> f64 {
     let counts = [common_trigrams, term.len(), other.len()];
     let [common, one, two] = counts.map(|count| u32::try_from(count).map_or(0.0, f64::from));
