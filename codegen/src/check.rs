@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 
 use crate::model::{ArgumentType, CliModel, Risk, ToolModel};
 use crate::written::{WrittenConfig, WrittenTool};
-use climax_catalog::facts::{Argument, Facts, PlacementKind};
+use climax_catalog::facts::{ArgumentFacts, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
@@ -198,7 +198,7 @@ pub fn warn_about_unlimited_arguments(
         return;
     }
     let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
-    let is_unlimited = |argument: &&Argument<'_>| {
+    let is_unlimited = |argument: &&ArgumentFacts<'_>| {
         argument.kind == ArgumentType::String
             && argument.choices.is_empty()
             && argument.limits.is_empty()

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use climax_catalog::baked::Baked;
-use climax_catalog::rows::count;
-use climax_catalog::{Kept, Tables};
+use climax_catalog::rows::to_u32;
+use climax_catalog::{OriginalNumbers, Tables};
 use climax_core::scalar::{Number, Scalar};
 use climax_discovery::Discovery;
 use climax_policy::rules::{ContainerRule, EnvironmentRule, ExecutionRules};
@@ -30,7 +30,7 @@ pub struct EmitterInput<'m> {
     /// All CLIs, before narrowing by a policy.
     pub clis: &'m [CliModel],
     /// The indices of the emitted CLIs and tools among those of `clis`.
-    pub original_numbers: &'m Kept,
+    pub original_numbers: &'m OriginalNumbers,
     /// How commands run, if there is a policy.
     pub execution_rules: Option<&'m ExecutionRules>,
     /// The tables of the catalog.
@@ -51,9 +51,9 @@ pub fn rust_source(input: &EmitterInput<'_>) -> String {
     let map = tool_name_map(input.tables);
     let _ = write!(source, "static NAMES: phf::Map<NameKey, u32> = {map};");
     source += "static TABLES: Tables = ";
-    push_value(&mut source, &input.tables.value(), is_formatted);
+    push_value(&mut source, &input.tables.baked_value(), is_formatted);
     source += "; static DISCOVERY: Discovery = ";
-    push_value(&mut source, &input.discovery.value(), is_formatted);
+    push_value(&mut source, &input.discovery.baked_value(), is_formatted);
     source += "; } pub(crate) use baked::CATALOG;";
     if is_formatted {
         let file = syn::parse_file(&source).expect("the emitter writes valid Rust");
@@ -102,7 +102,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
         .iter()
         .map(|emitted| identifier(&scope.value_name(&emitted.cli.name)))
         .collect();
-    let numbers = (0..clis.len()).map(|number| Literal::u32_unsuffixed(count(number)));
+    let numbers = (0..clis.len()).map(|number| Literal::u32_unsuffixed(to_u32(number)));
     let hash = &input.hash;
     let execution_rules = input
         .execution_rules
@@ -110,7 +110,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
     let code = quote! {
         use ::climax_runtime::generated::{
             Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery, Index,
-            Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams, Words, phf,
+            Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams, WordIndex, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {

@@ -1,6 +1,6 @@
 //! Turns the model into the facts from which the catalog is built.
 
-use climax_catalog::facts::{Argument, Cli, Facts, PlacementKind, Tool};
+use climax_catalog::facts::{ArgumentFacts, CliFacts, Facts, PlacementKind, ToolFacts};
 
 use crate::model::{ArgumentModel, ArgumentPlacement, CliModel, ToolModel};
 
@@ -18,8 +18,8 @@ pub fn facts(clis: &[CliModel]) -> Facts<'_> {
     }
 }
 
-fn cli_facts(cli: &CliModel) -> Cli<'_> {
-    Cli {
+fn cli_facts(cli: &CliModel) -> CliFacts<'_> {
+    CliFacts {
         stem: &cli.stem,
         name: &cli.name,
         description: &cli.description,
@@ -31,8 +31,8 @@ fn cli_facts(cli: &CliModel) -> Cli<'_> {
     }
 }
 
-fn tool_facts(cli_number: usize, tool: &ToolModel) -> Tool<'_> {
-    Tool {
+fn tool_facts(cli_number: usize, tool: &ToolModel) -> ToolFacts<'_> {
+    ToolFacts {
         cli: cli_number,
         name: &tool.name,
         description: &tool.description,
@@ -43,8 +43,8 @@ fn tool_facts(cli_number: usize, tool: &ToolModel) -> Tool<'_> {
     }
 }
 
-fn argument_facts(argument: &ArgumentModel) -> Argument<'_> {
-    Argument {
+fn argument_facts(argument: &ArgumentModel) -> ArgumentFacts<'_> {
+    ArgumentFacts {
         name: &argument.name,
         description: &argument.description,
         kind: argument.argument_type,

@@ -5,23 +5,23 @@ use std::fmt::Write as _;
 use std::hash::Hasher;
 
 use climax_catalog::Tables;
-use climax_catalog::baked::Value;
+use climax_catalog::baked::BakedValue;
 use climax_catalog::rows::Piece;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
 /// Appends a value. If the source gets formatted, texts with several lines are split for readability.
-pub(crate) fn push_value(source: &mut String, value: &Value<'_>, is_formatted: bool) {
+pub(crate) fn push_value(source: &mut String, value: &BakedValue<'_>, is_formatted: bool) {
     let _ = match value {
-        Value::Text(text) if is_formatted && text.contains('\n') => {
+        BakedValue::Text(text) if is_formatted && text.contains('\n') => {
             write!(source, "Cow::Borrowed({})", concatenated_lines(text))
         }
-        Value::Text(text) => write!(source, "Cow::Borrowed({})", string_literal(text)),
-        Value::Bytes(bytes) => write!(source, "Cow::Borrowed({})", byte_string_literal(bytes)),
-        Value::Table(bytes) => write!(source, "Table::baked({})", byte_string_literal(bytes)),
-        Value::Number(number) => write!(source, "{number}"),
-        Value::Flag(flag) => write!(source, "{flag}"),
-        Value::Struct(name, fields) => {
+        BakedValue::Text(text) => write!(source, "Cow::Borrowed({})", string_literal(text)),
+        BakedValue::Bytes(bytes) => write!(source, "Cow::Borrowed({})", byte_string_literal(bytes)),
+        BakedValue::Table(bytes) => write!(source, "Table::baked({})", byte_string_literal(bytes)),
+        BakedValue::Number(number) => write!(source, "{number}"),
+        BakedValue::Flag(flag) => write!(source, "{flag}"),
+        BakedValue::Struct(name, fields) => {
             *source += name;
             *source += " {";
             for (field, value) in fields {

@@ -145,8 +145,8 @@ pub fn expected_examples(details: &Value) -> usize {
     let guidance = texts(&details["usage_guidance"]["best_practices"]);
     let has_required = parameters.iter().any(|it| it["required"] == true);
     let is_more = |name: String| {
-        let is_directory = guidance.contains(&format!("'{name}' says where it runs."));
-        let is_read = guidance.contains(&format!("What it is to read goes into '{name}'."));
+        let is_directory = guidance.contains(&format!("'{name}' is the working directory."));
+        let is_read = guidance.contains(&format!("'{name}' is passed on standard input."));
         !is_directory && (has_required || !is_read)
     };
     let mut optional = parameters.iter().filter(|it| it["required"] == false);

@@ -68,8 +68,8 @@ fn details_have_the_sections_that_are_asked_for() {
     assert_eq!(
         all["usage_guidance"],
         json!({
-            "best_practices": ["Always give 'message' (string)."],
-            "common_pitfalls": ["It is ended after 30 seconds."],
+            "best_practices": ["Always provide 'message' (string)."],
+            "common_pitfalls": ["Times out after 30 seconds."],
         })
     );
 }
@@ -92,21 +92,21 @@ fn guidance_tells_what_the_config_and_policies_say() {
         "{kinds:?}"
     );
     assert!(
-        kinds.contains(&"'format' can only be 'json', 'plain text', 'csv'.".to_owned()),
+        kinds.contains(&"'format' must be one of 'json', 'plain text', 'csv'.".to_owned()),
         "{kinds:?}"
     );
     let positional = guidance("dump_positional");
     assert!(
-        positional.contains(&"A value of 'path' that begins with '-' is refused.".to_owned()),
+        positional.contains(&"Values of 'path' must not begin with '-'.".to_owned()),
         "{positional:?}"
     );
     let defaults = guidance("dump_defaults");
     assert!(
-        defaults.contains(&"'count' is 10 unless it is given.".to_owned()),
+        defaults.contains(&"'count' defaults to 10.".to_owned()),
         "{defaults:?}"
     );
     assert!(
-        defaults.contains(&"'path' is '.' unless it is given.".to_owned()),
+        defaults.contains(&"'path' defaults to '.'.".to_owned()),
         "{defaults:?}"
     );
     for mut server in [

@@ -4,7 +4,7 @@ mod baked {
     use ::climax_runtime::generated::{
         Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
         Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
-        Words, phf,
+        WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
@@ -190,7 +190,7 @@ mod baked {
                 "\n"
             ),
         ),
-        words: Words {
+        word_index: WordIndex {
             text: Cow::Borrowed(
                 concat!(
                     "each", "\n", "every", "\n", "kind", "\n", "nothing", "\n", "of",
@@ -201,7 +201,7 @@ mod baked {
             rows: Cow::Borrowed(
                 b"\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x0b\0\0\0\x03\0\0\0\x10\0\0\0\x05\0\0\0\x18\0\0\0\x06\0\0\0\x1b\0\0\0\x07\0\0\0\x1f\0\0\0\x09\0\0\0&\0\0\0\x0b\0\0\0,\0\0\0\x0d\0\0\04\0\0\0\x0f\0\0\08\0\0\0\x11\0\0\0",
             ),
-            places: Cow::Borrowed(
+            occurrences: Cow::Borrowed(
                 b"\0\0\0\0\x01\0\0\0\x08\0\0\0\x01\0\0\0\x08\0\0\0\x0b\0\0\0\0\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0\x04\0\0\0\x02\0\0\0",
             ),
         },
@@ -235,36 +235,35 @@ mod baked {
             postings: Cow::Borrowed(
                 b"\x86\0\0\0<\0\0\0<\x01\0\0\x86\0\0\0\x86\0\0\0o\0\0\0<\x01\0\0\xa4\0\0\0\x85\x01\0\0\x86\0\0\0\x86\0\0\0\xa7\0\0\0\x8e\x01\0\0\x86\0\0\0\x86\0\0\0\xff\x01\0\0\x86\0\0\0u\0\0\0K\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x86\0\0\0Y\0\0\0e\x01\0\0\x1d\0\0\0\x1d\x01\0\0\x86\0\0\0\x1d\0\0\0\x1d\x01\0\0",
             ),
-            marks: Cow::Borrowed(
+            payloads: Cow::Borrowed(
                 b"\x10\0\x08\0\x08\0\x10\0\x10\0\x0c\0\x08\0\x03\x80\x02@\x10\0\x10\0\x0b\x80\x0a@\x10\0\x10\0\x05\x80\x10\0\x8c\0\x88\0\x10\0\x80\0\x80\0\x10\0\x10\0\x04\0\x04\0@\0@\0 \0\x80\0\x80\0",
             ),
             trigrams: Trigrams {
                 rows: Cow::Borrowed(
                     b"G\0\0\0\0\0\0\0\xdb\0\0\0\x01\0\0\0D\x01\0\0\x02\0\0\0d\x01\0\0\x03\0\0\0&\x02\0\0\x04\0\0\0g\x02\0\0\x05\0\0\0h\x02\0\0\x06\0\0\0{\x02\0\0\x07\0\0\0\x91\x04\0\0\x08\0\0\0\x0b\x08\0\0\x09\0\0\0\xfb\x08\0\0\x0a\0\0\0\xd4\x09\0\0\x0b\0\0\0n\x0a\0\0\x0c\0\0\0\x11\x0d\0\0\x0d\0\0\0\x02\x10\0\0\x0e\0\0\0S\x10\0\0\x0f\0\0\0{\x11\0\0\x10\0\0\0\xb3\x11\0\0\x11\0\0\0(\x12\0\0\x12\0\0\0;\x12\0\0\x13\0\0\0R\x12\0\0\x14\0\0\0S\x12\0\0\x15\0\0\0\xa4\x12\0\0\x16\0\0\0\xf3\x12\0\0\x18\0\0\0\xd1\x15\0\0\x19\0\0\0\x8c\x1a\0\0\x1a\0\0\0\xa3!\0\0\x1b\0\0\0\xaf!\0\0\x1c\0\0\0\xdb!\0\0\x1d\0\0\0$\"\0\0\x1e\0\0\0\x9b(\0\0\x1f\0\0\0\x0d)\0\0 \0\0\0\x95,\0\0!\0\0\0\x9b,\0\0\"\0\0\0\x130\0\0#\0\0\0$0\0\0$\0\0\0\x8d0\0\0%\0\0\0\x920\0\0&\0\0\0{4\0\0'\0\0\0\xd35\0\0(\0\0\0\xf45\0\0)\0\0\0{6\0\0*\0\0\0\x8c6\0\0,\0\0\0(:\0\0-\0\0\0,:\0\0.\0\0\0g:\0\0/\0\0\0{:\0\00\0\0\0\x8d:\0\01\0\0\0\x13<\0\02\0\0\0\x93>\0\03\0\0\0\x8eB\0\04\0\0\0\x13D\0\05\0\0\0\x82D\0\06\0\0\0\xd4D\0\07\0\0\0\x1bE\0\08\0\0\0\x80E\0\0:\0\0\0\x06H\0\0;\0\0\0@H\0\0<\0\0\0@J\0\0=\0\0\0{J\0\0>\0\0\0\x0aL\0\0?\0\0\0\x92L\0\0@\0\0\0\x97L\0\0A\0\0\0\xfbL\0\0B\0\0\0\x0eM\0\0D\0\0\0\xd1M\0\0E\0\0\0\x81Q\0\0F\0\0\0\x84Q\0\0G\0\0\0\xb3Q\0\0H\0\0\0\xd3Q\0\0I\0\0\0{R\0\0J\0\0\0\x8bT\0\0K\0\0\0\x91T\0\0L\0\0\0{^\0\0M\0\0\0\x11l\0\0N\0\0\0Nl\0\0O\0\0\0hl\0\0P\0\0\0\x80l\0\0Q\0\0\0\x95l\0\0R\0\0\0\xael\0\0S\0\0\0\x0dm\0\0T\0\0\0Hm\0\0U\0\0\0dm\0\0V\0\0\0\x84m\0\0W\0\0\0\xaem\0\0X\0\0\0\xb4m\0\0Y\0\0\0\xe0m\0\0Z\0\0\0\x14n\0\0[\0\0\0 n\0\0\\\0\0\0Bn\0\0]\0\0\0`n\0\0^\0\0\0dn\0\0_\0\0\0\xff\xff\xff\xffa\0\0\0",
                 ),
-                words: Cow::Borrowed(
+                terms: Cow::Borrowed(
                     b"\x04\0\0\0\x0a\0\0\0\x12\0\0\0\x11\0\0\0\x01\0\0\0\x0e\0\0\0\x10\0\0\0\x06\0\0\0\x0c\0\0\0\x11\0\0\0\x04\0\0\0\x02\0\0\0\x03\0\0\0\x03\0\0\0\x04\0\0\0\x03\0\0\0\x09\0\0\0\x01\0\0\0\x05\0\0\0\x0c\0\0\0\x0a\0\0\0\x13\0\0\0\x05\0\0\0\x09\0\0\0\x14\0\0\0\x06\0\0\0\x01\0\0\0\x08\0\0\0\x07\0\0\0\x10\0\0\0\x03\0\0\0\x12\0\0\0\x08\0\0\0\x09\0\0\0\x11\0\0\0\x06\0\0\0\x0c\0\0\0\x01\0\0\0\x0a\0\0\0\x08\0\0\0\x0b\0\0\0\x07\0\0\0\x01\0\0\0\x02\0\0\0\x0c\0\0\0\x03\0\0\0\x06\0\0\0\x0b\0\0\0\x0f\0\0\0\x02\0\0\0\x0e\0\0\0\x07\0\0\0\x0f\0\0\0\x10\0\0\0\x03\0\0\0\x01\0\0\0\x03\0\0\0\x05\0\0\0\x06\0\0\0\x0a\0\0\0\x11\0\0\0\x0a\0\0\0\x13\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0\x0b\0\0\0\x0e\0\0\0\x10\0\0\0\x03\0\0\0\x0c\0\0\0\x01\0\0\0\x02\0\0\0\x0f\0\0\0\x07\0\0\0\x09\0\0\0\x05\0\0\0\x14\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0\x07\0\0\0\x08\0\0\0\x09\0\0\0\x0a\0\0\0\x0b\0\0\0\x0c\0\0\0\x0e\0\0\0\x0f\0\0\0\x10\0\0\0\x11\0\0\0\x12\0\0\0\x13\0\0\0\x14\0\0\0",
                 ),
             },
-            rarest: 323,
+            unknown_term_impact: 323,
         },
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(
                     "Fix a typo", "\n",
-                    "Always give 'message' (string), 'level' (integer).", "\n",
-                    "'count' is 10 unless it is given.", "\n",
-                    "'ratio' is 0.5 unless it is given.", "\n",
-                    "'format' is 'json' unless it is given.", "\n",
-                    "'scale' is 1.0 unless it is given.", "\n",
-                    "'directory' says where it runs.", "\n",
-                    "What it is to read goes into 'input'.", "\n",
-                    "It changes something (risk: write).", "\n",
-                    "'format' can only be 'json', 'plain text'.", "\n",
-                    "'level' can only be 1, 2.", "\n", "'scale' can only be 1, 2.5.",
-                    "\n", "A value of 'path' that begins with '-' is refused.", "\n",
-                    "It is ended after 1.5 seconds.", "\n", "No argument is required.",
-                    "\n", "It is ended after 30 seconds.", "\n"
+                    "Always provide 'message' (string), 'level' (integer).", "\n",
+                    "'count' defaults to 10.", "\n", "'ratio' defaults to 0.5.", "\n",
+                    "'format' defaults to 'json'.", "\n", "'scale' defaults to 1.0.",
+                    "\n", "'directory' is the working directory.", "\n",
+                    "'input' is passed on standard input.", "\n",
+                    "Changes data or state (risk: write).", "\n",
+                    "'format' must be one of 'json', 'plain text'.", "\n",
+                    "'level' must be one of 1, 2.", "\n",
+                    "'scale' must be one of 1, 2.5.", "\n",
+                    "Values of 'path' must not begin with '-'.", "\n",
+                    "Times out after 1.5 seconds.", "\n", "No argument is required.",
+                    "\n", "Times out after 30 seconds.", "\n"
                 ),
             ),
             tools: Table::baked(
@@ -277,7 +276,7 @@ mod baked {
                 b"\0\0\0\0\0\0\0\0\0\x0a\0\0\0\x05\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x01\x0a\0\0\0\0\0\0\0\x02\0\0\0\x02\x01\0\0\0\0\0\0\0\x05\0\0\0\x01\x01\0\0\0\0\0\0\0",
             ),
             sentences: Table::baked(
-                b"\x0b\0\0\02\0\0\0>\0\0\0!\0\0\0`\0\0\0\"\0\0\0\x83\0\0\0&\0\0\0\xaa\0\0\0\"\0\0\0\xcd\0\0\0\x1f\0\0\0\xed\0\0\0%\0\0\0\x13\x01\0\0#\0\0\07\x01\0\0*\0\0\0b\x01\0\0\x19\0\0\0|\x01\0\0\x1b\0\0\0\x98\x01\0\02\0\0\0\xcb\x01\0\0\x1e\0\0\0\xea\x01\0\0\x18\0\0\0\x03\x02\0\0\x1d\0\0\0",
+                b"\x0b\0\0\05\0\0\0A\0\0\0\x17\0\0\0Y\0\0\0\x18\0\0\0r\0\0\0\x1c\0\0\0\x8f\0\0\0\x18\0\0\0\xa8\0\0\0%\0\0\0\xce\0\0\0$\0\0\0\xf3\0\0\0$\0\0\0\x18\x01\0\0-\0\0\0F\x01\0\0\x1c\0\0\0c\x01\0\0\x1e\0\0\0\x82\x01\0\0)\0\0\0\xac\x01\0\0\x1c\0\0\0\xc9\x01\0\0\x18\0\0\0\xe2\x01\0\0\x1b\0\0\0",
             ),
             related: Table::baked(b""),
         },

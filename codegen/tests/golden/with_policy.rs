@@ -4,7 +4,7 @@ mod baked {
     use ::climax_runtime::generated::{
         Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
         Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
-        Words, phf,
+        WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "f89d62422883d4ac",
@@ -118,7 +118,7 @@ mod baked {
         haystack: Cow::Borrowed(
             concat!("notes_find finds up to 20 notes notes testing", "\n"),
         ),
-        words: Words {
+        word_index: WordIndex {
             text: Cow::Borrowed(
                 concat!(
                     "20", "\n", "find", "\n", "finds", "\n", "notes", "\n", "testing",
@@ -128,7 +128,7 @@ mod baked {
             rows: Cow::Borrowed(
                 b"\0\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x08\0\0\0\x02\0\0\0\x0e\0\0\0\x03\0\0\0\x14\0\0\0\x04\0\0\0\x1c\0\0\0\x05\0\0\0\x1f\0\0\0\x06\0\0\0\"\0\0\0\x07\0\0\0",
             ),
-            places: Cow::Borrowed(
+            occurrences: Cow::Borrowed(
                 b"\0\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
             ),
         },
@@ -160,27 +160,26 @@ mod baked {
             postings: Cow::Borrowed(
                 b"\x8e\0\0\0\xea\0\0\0\xa9\0\0\0\xa9\0\0\0\xff\0\0\0+\0\0\0\xa9\0\0\0",
             ),
-            marks: Cow::Borrowed(b"\x04\0\x05@\x10\0\x10\0\x07\xbf@\0\x10\0"),
+            payloads: Cow::Borrowed(b"\x04\0\x05@\x10\0\x10\0\x07\xbf@\0\x10\0"),
             trigrams: Trigrams {
                 rows: Cow::Borrowed(
                     b"{\x02\0\0\0\0\0\0S\x12\0\0\x01\0\0\0\x0d\x15\0\0\x02\0\0\0\xd1\x15\0\0\x03\0\0\0\xa3!\0\0\x04\0\0\0\x130\0\0\x05\0\0\0\xd21\0\0\x06\0\0\0{4\0\0\x07\0\0\0\xd35\0\0\x08\0\0\0#:\0\0\x09\0\0\0,:\0\0\x0a\0\0\0S:\0\0\x0b\0\0\0d:\0\0\x0c\0\0\0{D\0\0\x0d\0\0\0\x80E\0\0\x0e\0\0\0{J\0\0\x0f\0\0\0\x92L\0\0\x11\0\0\0\x9bL\0\0\x12\0\0\0\xd1Y\0\0\x13\0\0\0\xa8l\0\0\x14\0\0\0\xael\0\0\x15\0\0\0\x8em\0\0\x16\0\0\0\xaem\0\0\x17\0\0\0dn\0\0\x18\0\0\0\xcen\0\0\x19\0\0\0\xff\xff\xff\xff\x1a\0\0\0",
                 ),
-                words: Cow::Borrowed(
+                terms: Cow::Borrowed(
                     b"\x02\0\0\0\x05\0\0\0\x01\0\0\0\x02\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x01\0\0\0\x04\0\0\0\x06\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x06\0\0\0\x02\0\0\0\x03\0\0\0\x05\0\0\0\x05\0\0\0\x04\0\0\0\x06\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\x05\0\0\0\x06\0\0\0",
                 ),
             },
-            rarest: 304,
+            unknown_term_impact: 304,
         },
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(
-                    "alice", "\n", "text", "\n", "Always give 'word' (string).", "\n",
-                    "'most' is 10 unless it is given.", "\n",
-                    "'word' must match [a-z]+ (policy).", "\n",
-                    "'most' must be from 1 to 20 (policy).", "\n",
-                    "'format' can only be 'text'.", "\n",
+                    "alice", "\n", "text", "\n", "Always provide 'word' (string).", "\n",
+                    "'most' defaults to 10.", "\n", "'word' must match [a-z]+ (policy).",
+                    "\n", "'most' must be from 1 to 20 (policy).", "\n",
+                    "'format' must be one of 'text'.", "\n",
                     "'format' must match text (policy).", "\n",
-                    "It is ended after 30 seconds.", "\n"
+                    "Times out after 30 seconds.", "\n"
                 ),
             ),
             tools: Table::baked(
@@ -191,7 +190,7 @@ mod baked {
                 b"\0\0\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\0\0\0\x02\0\0\0\0\x06\0\0\0\x04\0\0\0",
             ),
             sentences: Table::baked(
-                b"\x0b\0\0\0\x1c\0\0\0(\0\0\0 \0\0\0I\0\0\0\"\0\0\0l\0\0\0%\0\0\0\x92\0\0\0\x1c\0\0\0\xaf\0\0\0\"\0\0\0\xd2\0\0\0\x1d\0\0\0",
+                b"\x0b\0\0\0\x1f\0\0\0+\0\0\0\x16\0\0\0B\0\0\0\"\0\0\0e\0\0\0%\0\0\0\x8b\0\0\0\x1f\0\0\0\xab\0\0\0\"\0\0\0\xce\0\0\0\x1b\0\0\0",
             ),
             related: Table::baked(b""),
         },

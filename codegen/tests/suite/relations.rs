@@ -7,7 +7,7 @@ use std::path::Path;
 use climax_codegen::check::check;
 use climax_codegen::facts::facts;
 use climax_codegen::read_configs;
-use climax_discovery::index::index;
+use climax_discovery::index::build_index;
 use climax_discovery::relations::relations;
 use climax_discovery::vectors::Vectors;
 use climax_input::source::read;
@@ -23,7 +23,7 @@ fn four_of_five_relations_are_right() {
     let configs = read_configs(&sources.all, &mut diagnostics);
     let (clis, _) = check(configs, &mut diagnostics);
     let facts = facts(&clis);
-    let vectors = Vectors::new(&facts, &index(&facts));
+    let vectors = Vectors::new(&facts, &build_index(&facts));
     let relations = relations(&facts, &vectors);
     let labels = labels();
     assert_eq!(labels.len(), 30);

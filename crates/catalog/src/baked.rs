@@ -1,12 +1,12 @@
-//! Tables -> what the code generator writes for them. A struct of tables is declared once, by
-//! [`tables!`](crate::tables!); the generator asks it for its fields and knows none by name.
+//! Turns tables into values for which the code generator writes literals. [`tables!`](crate::tables!)
+//! declares a struct and lists its fields here, so the generator does not have to know them.
 
 use std::borrow::Cow;
 
 use crate::rows::Table;
 
 /// A value for which the code generator writes a literal.
-pub enum Value<'v> {
+pub enum BakedValue<'v> {
     /// Text
     Text(&'v str),
     /// Bytes
@@ -17,47 +17,47 @@ pub enum Value<'v> {
     Number(u32),
     /// `true` or `false`
     Flag(bool),
-    /// A struct: its name, and its fields with theirs.
-    Struct(&'static str, Vec<(&'static str, Value<'v>)>),
+    /// A struct: its name, and the names and values of its fields
+    Struct(&'static str, Vec<(&'static str, BakedValue<'v>)>),
 }
 
-/// A type whose values a binary can hold.
+/// A type whose values can be baked into a binary.
 pub trait Baked {
-    /// The literal that is written for it.
-    fn value(&self) -> Value<'_>;
+    /// The value to write as a literal.
+    fn baked_value(&self) -> BakedValue<'_>;
 }
 
 impl Baked for Cow<'static, str> {
-    fn value(&self) -> Value<'_> {
-        Value::Text(self)
+    fn baked_value(&self) -> BakedValue<'_> {
+        BakedValue::Text(self)
     }
 }
 
 impl Baked for Cow<'static, [u8]> {
-    fn value(&self) -> Value<'_> {
-        Value::Bytes(self)
+    fn baked_value(&self) -> BakedValue<'_> {
+        BakedValue::Bytes(self)
     }
 }
 
 impl<R> Baked for Table<R> {
-    fn value(&self) -> Value<'_> {
-        Value::Table(self.bytes())
+    fn baked_value(&self) -> BakedValue<'_> {
+        BakedValue::Table(self.bytes())
     }
 }
 
 impl Baked for u32 {
-    fn value(&self) -> Value<'_> {
-        Value::Number(*self)
+    fn baked_value(&self) -> BakedValue<'_> {
+        BakedValue::Number(*self)
     }
 }
 
 impl Baked for bool {
-    fn value(&self) -> Value<'_> {
-        Value::Flag(*self)
+    fn baked_value(&self) -> BakedValue<'_> {
+        BakedValue::Flag(*self)
     }
 }
 
-/// Declares a struct of tables, texts and the like that a binary can hold.
+/// Declares a struct of tables, texts, byte strings and the like that can be baked into a binary.
 #[macro_export]
 macro_rules! tables {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ty,)* }) => {
@@ -68,11 +68,11 @@ macro_rules! tables {
         }
 
         impl $crate::baked::Baked for $name {
-            fn value(&self) -> $crate::baked::Value<'_> {
+            fn baked_value(&self) -> $crate::baked::BakedValue<'_> {
                 let fields = vec![
-                    $((stringify!($field), $crate::baked::Baked::value(&self.$field)),)*
+                    $((stringify!($field), $crate::baked::Baked::baked_value(&self.$field)),)*
                 ];
-                $crate::baked::Value::Struct(stringify!($name), fields)
+                $crate::baked::BakedValue::Struct(stringify!($name), fields)
             }
         }
     };

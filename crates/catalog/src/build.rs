@@ -1,36 +1,36 @@
-//! Facts -> tables.
+//! Turns facts into tables.
 
 use std::collections::HashMap;
 
 use climax_core::words::fold;
 use serde_json::json;
 
-use crate::facts::{self, Facts, Pattern};
-use crate::index::index;
-use crate::rows::{Piece, RowRange, Scalar, count};
+use crate::facts::{ArgumentFacts, CliFacts, Facts, LimitFacts, PatternFacts, ToolFacts};
+use crate::index::build_word_index;
+use crate::rows::{Piece, RowRange, ScalarRow, to_u32};
 use crate::schema::input_schema;
-use crate::tables::{Argument, Cli, Limit, Tables, Tool};
+use crate::tables::{ArgumentRow, CliRow, LimitRow, Tables, ToolRow};
 
 /// Builds the tables of a catalog.
 ///
 /// # Panics
-/// Its text has 4 GiB.
+/// If its text has 4 GiB or more.
 #[must_use]
 pub fn build(facts: &Facts<'_>) -> Tables {
-    let mut builder = Builder::default();
+    let mut builder = TablesBuilder::default();
     builder.tables.has_policy = facts.has_policy;
-    let mut first = 0;
+    let mut first_tool = 0;
     for (number, cli) in facts.clis.iter().enumerate() {
-        let tools = facts.tools[first..].iter();
-        let tools = tools.take_while(|tool| tool.cli == number).count();
+        let tools = facts.tools[first_tool..].iter();
+        let tool_count = tools.take_while(|tool| tool.cli == number).count();
         builder.push_cli(
             cli,
             RowRange {
-                first: count(first),
-                count: count(tools),
+                first: to_u32(first_tool),
+                count: to_u32(tool_count),
             },
         );
-        first += tools;
+        first_tool += tool_count;
     }
     for tool in &facts.tools {
         builder.push_tool(facts.cli_of(tool), tool);
@@ -39,14 +39,14 @@ pub fn build(facts: &Facts<'_>) -> Tables {
 }
 
 #[derive(Default)]
-struct Builder<'f> {
+struct TablesBuilder<'f> {
     tables: Tables,
-    /// Where the automata of patterns are that several arguments may have.
+    /// The automaton of each pattern that was stored, because arguments can share patterns.
     automata: HashMap<&'f str, Piece>,
 }
 
-impl<'f> Builder<'f> {
-    fn push_cli(&mut self, cli: &facts::Cli<'f>, tools: RowRange) {
+impl<'f> TablesBuilder<'f> {
+    fn push_cli(&mut self, cli: &CliFacts<'f>, tools: RowRange) {
         let summary = json!({
             "name": cli.name,
             "description": cli.description,
@@ -54,32 +54,38 @@ impl<'f> Builder<'f> {
             "category": cli.category,
             "tags": cli.tags,
         });
-        let summary = self.push(&summary.to_string());
+        let summary = self.push_text(&summary.to_string());
         let category_key = fold(cli.category.unwrap_or_default());
         let tags: Vec<Piece> = cli
             .tags
             .iter()
-            .map(|tag| self.within(summary, tag))
+            .map(|tag| self.find_or_push(summary, tag))
             .collect();
-        let env: Vec<Piece> = cli.env.iter().map(|variable| self.push(variable)).collect();
-        let row = Cli {
-            stem: self.within(summary, cli.stem),
-            name: self.within(summary, cli.name),
-            name_key: self.within(summary, &fold(cli.name)),
-            description: self.within(summary, cli.description),
-            category: cli.category.map(|category| self.within(summary, category)),
-            category_key: self.within(summary, &category_key),
+        let env: Vec<Piece> = cli
+            .env
+            .iter()
+            .map(|variable| self.push_text(variable))
+            .collect();
+        let row = CliRow {
+            stem: self.find_or_push(summary, cli.stem),
+            name: self.find_or_push(summary, cli.name),
+            name_key: self.find_or_push(summary, &fold(cli.name)),
+            description: self.find_or_push(summary, cli.description),
+            category: cli
+                .category
+                .map(|category| self.find_or_push(summary, category)),
+            category_key: self.find_or_push(summary, &category_key),
             tags: self.tables.lists.extend(tags),
-            command: self.within(summary, cli.command),
+            command: self.find_or_push(summary, cli.command),
             env: self.tables.lists.extend(env),
-            working_dir: cli.working_dir.map(|directory| self.push(directory)),
+            working_dir: cli.working_dir.map(|directory| self.push_text(directory)),
             summary,
             tools,
         };
         self.tables.clis.push(&row);
     }
 
-    fn push_tool(&mut self, cli: &facts::Cli<'f>, tool: &facts::Tool<'f>) {
+    fn push_tool(&mut self, cli: &CliFacts<'f>, tool: &ToolFacts<'f>) {
         let entry = json!({
             "tool_name": tool.name,
             "description": tool.description,
@@ -88,31 +94,31 @@ impl<'f> Builder<'f> {
             "tags": cli.tags,
             "input_schema": input_schema(&tool.arguments),
         });
-        let entry = self.push(&entry.to_string());
-        let limits: Vec<Limit> = tool
+        let entry = self.push_text(&entry.to_string());
+        let limits: Vec<LimitRow> = tool
             .arguments
             .iter()
             .flat_map(|argument| argument.limits.iter().map(|limit| (argument.name, limit)))
-            .map(|(argument, limit)| self.limit(entry, argument, limit))
+            .map(|(argument, limit)| self.limit_row(entry, argument, limit))
             .collect();
-        let arguments: Vec<Argument> = tool
+        let arguments: Vec<ArgumentRow> = tool
             .arguments
             .iter()
-            .map(|argument| self.argument(entry, argument))
+            .map(|argument| self.argument_row(entry, argument))
             .collect();
         let mut line = vec![tool.name, tool.description, cli.name];
         line.extend(cli.category);
         line.extend(&cli.tags);
         let line = fold(&line.join(" "));
-        let row = Tool {
-            cli: count(tool.cli),
-            name: self.within(entry, tool.name),
-            description: self.within(entry, tool.description),
-            command: self.within(entry, tool.command),
+        let row = ToolRow {
+            cli: to_u32(tool.cli),
+            name: self.find_or_push(entry, tool.name),
+            description: self.find_or_push(entry, tool.description),
+            command: self.find_or_push(entry, tool.command),
             arguments: self.tables.arguments.extend(arguments),
             limits: self.tables.limits.extend(limits),
             entry,
-            haystack: Piece(count(self.tables.haystack.len()), count(line.len())),
+            haystack: Piece(to_u32(self.tables.haystack.len()), to_u32(line.len())),
             timeout_ms: tool.timeout_ms,
             risk: tool.risk,
         };
@@ -120,13 +126,13 @@ impl<'f> Builder<'f> {
         self.tables.tools.push(&row);
     }
 
-    fn argument(&mut self, entry: Piece, argument: &facts::Argument<'f>) -> Argument {
-        let mut value = |value| Scalar::new(value, |text| self.within(entry, text));
-        let default = argument.default.as_ref().map(&mut value);
-        let choices: Vec<Scalar> = argument.choices.iter().map(value).collect();
-        Argument {
-            name: self.within(entry, argument.name),
-            description: self.within(entry, argument.description),
+    fn argument_row(&mut self, entry: Piece, argument: &ArgumentFacts<'f>) -> ArgumentRow {
+        let mut scalar_row = |value| ScalarRow::new(value, |text| self.find_or_push(entry, text));
+        let default = argument.default.as_ref().map(&mut scalar_row);
+        let choices: Vec<ScalarRow> = argument.choices.iter().map(scalar_row).collect();
+        ArgumentRow {
+            name: self.find_or_push(entry, argument.name),
+            description: self.find_or_push(entry, argument.description),
             kind: argument.kind,
             required: argument.required,
             placement: argument.placement,
@@ -135,53 +141,53 @@ impl<'f> Builder<'f> {
         }
     }
 
-    fn limit(&mut self, entry: Piece, argument: &str, limit: &facts::Limit<'f>) -> Limit {
+    fn limit_row(&mut self, entry: Piece, argument: &str, limit: &LimitFacts<'f>) -> LimitRow {
         let pattern = limit.pattern.as_ref();
         let schema = pattern.and_then(|pattern| pattern.schema);
-        Limit {
-            argument: self.within(entry, argument),
-            pattern: pattern.map(|pattern| self.within(entry, pattern.text)),
-            pattern_schema: schema.map(|schema| self.within(entry, schema)),
-            automaton: pattern.map_or(Piece::default(), |pattern| self.automaton(pattern)),
+        LimitRow {
+            argument: self.find_or_push(entry, argument),
+            pattern: pattern.map(|pattern| self.find_or_push(entry, pattern.text)),
+            pattern_schema: schema.map(|schema| self.find_or_push(entry, schema)),
+            automaton: pattern.map_or(Piece::default(), |pattern| self.push_automaton(pattern)),
             min: limit.min,
             max: limit.max,
             begins_with_dash: limit.begins_with_dash,
         }
     }
 
-    fn automaton(&mut self, pattern: &Pattern<'f>) -> Piece {
-        let all = &mut self.tables.automata;
+    fn push_automaton(&mut self, pattern: &PatternFacts<'f>) -> Piece {
+        let automata = &mut self.tables.automata;
         *self.automata.entry(pattern.text).or_insert_with(|| {
-            let piece = Piece(count(all.len()), count(pattern.automaton.len()));
-            all.to_mut().extend(pattern.automaton);
+            let piece = Piece(to_u32(automata.len()), to_u32(pattern.automaton.len()));
+            automata.to_mut().extend(pattern.automaton);
             piece
         })
     }
 
-    /// Adds a text, one a line, so that generated code can be read.
-    fn push(&mut self, part: &str) -> Piece {
+    /// Adds a text as a line of its own, to keep generated code readable.
+    fn push_text(&mut self, part: &str) -> Piece {
         if part.is_empty() {
             return Piece::default();
         }
         let text = self.tables.text.to_mut();
-        let piece = Piece(count(text.len()), count(part.len()));
+        let piece = Piece(to_u32(text.len()), to_u32(part.len()));
         text.extend([part, "\n"]);
         piece
     }
 
-    /// Where a text is in a piece that has been added. It is added only if it is not there.
-    fn within(&mut self, whole: Piece, part: &str) -> Piece {
+    /// Finds a text within a piece that was added before. Adds it if it is not there.
+    fn find_or_push(&mut self, whole: Piece, part: &str) -> Piece {
         match whole.of(&self.tables.text).find(part) {
-            Some(at) if !part.is_empty() => Piece(whole.0 + count(at), count(part.len())),
-            _ => self.push(part),
+            Some(offset) if !part.is_empty() => Piece(whole.0 + to_u32(offset), to_u32(part.len())),
+            _ => self.push_text(part),
         }
     }
 
     fn finish(mut self) -> Tables {
         let tools = self.tables.tools.rows().iter();
         let haystack = &self.tables.haystack;
-        let words = index(tools.map(|tool| (tool.haystack.of(haystack), tool.name.1 as usize)));
-        self.tables.words = words;
+        let lines = tools.map(|tool| (tool.haystack.of(haystack), tool.name.1 as usize));
+        self.tables.word_index = build_word_index(lines);
         self.tables
     }
 }
@@ -189,18 +195,18 @@ impl<'f> Builder<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baked::{self, Baked};
+    use crate::baked::{Baked, BakedValue};
     use crate::facts::PlacementKind;
     use crate::narrow::narrow;
     use climax_core::risk::Risk;
-    use climax_core::scalar::{self, ArgumentType, Number};
-    use climax_policy::limit;
-    use climax_policy::pattern;
+    use climax_core::scalar::{ArgumentType, Number, Scalar};
+    use climax_policy::limit::Limit;
+    use climax_policy::pattern::Pattern;
     use climax_policy::rules::{self, Policy};
     use serde_json::Value;
 
-    fn argument(name: &str, kind: ArgumentType) -> facts::Argument<'_> {
-        facts::Argument {
+    fn argument(name: &str, kind: ArgumentType) -> ArgumentFacts<'_> {
+        ArgumentFacts {
             name,
             description: "",
             kind,
@@ -212,8 +218,8 @@ mod tests {
         }
     }
 
-    fn tool<'f>(cli: usize, name: &'f str, arguments: Vec<facts::Argument<'f>>) -> facts::Tool<'f> {
-        facts::Tool {
+    fn tool<'f>(cli: usize, name: &'f str, arguments: Vec<ArgumentFacts<'f>>) -> ToolFacts<'f> {
+        ToolFacts {
             cli,
             name,
             description: "Says \"hi\"\nand more",
@@ -224,37 +230,37 @@ mod tests {
         }
     }
 
-    /// Two CLIs with a tool that has arguments of all kinds, and two that have none.
+    /// Two CLIs; one tool has an argument of each type, two have no arguments.
     fn facts() -> Facts<'static> {
-        let text = |text: &'static str| scalar::Scalar::Text(text.into());
+        let text = |text: &'static str| Scalar::Text(text.into());
         let arguments = vec![
-            facts::Argument {
+            ArgumentFacts {
                 description: "Größe in \\ und \"",
                 required: true,
                 choices: vec![text("a"), text("b\\c"), text("")],
                 placement: PlacementKind::Positional,
                 ..argument("text", ArgumentType::String)
             },
-            facts::Argument {
-                default: Some(scalar::Scalar::Integer(-3)),
+            ArgumentFacts {
+                default: Some(Scalar::Integer(-3)),
                 ..argument("count", ArgumentType::Integer)
             },
-            facts::Argument {
+            ArgumentFacts {
                 choices: vec![
-                    scalar::Scalar::Number(Number::Integer(1)),
-                    scalar::Scalar::Number(Number::Float(2.5)),
+                    Scalar::Number(Number::Integer(1)),
+                    Scalar::Number(Number::Float(2.5)),
                 ],
                 ..argument("scale", ArgumentType::Number)
             },
-            facts::Argument {
-                default: Some(scalar::Scalar::Boolean(true)),
+            ArgumentFacts {
+                default: Some(Scalar::Boolean(true)),
                 placement: PlacementKind::Stdin,
                 ..argument("verbose", ArgumentType::Boolean)
             },
         ];
         Facts {
             clis: vec![
-                facts::Cli {
+                CliFacts {
                     stem: "git",
                     name: "Git",
                     description: "",
@@ -264,7 +270,7 @@ mod tests {
                     category: Some("VCS"),
                     tags: vec!["tag", "\"quoted\""],
                 },
-                facts::Cli {
+                CliFacts {
                     stem: "plain",
                     name: "plain",
                     description: "Plain",
@@ -284,9 +290,9 @@ mod tests {
         }
     }
 
-    fn limit(pattern: Option<&str>, min: Option<i64>) -> limit::Limit {
-        let parse = |text| pattern::Pattern::parse(text).expect("a pattern");
-        limit::Limit {
+    fn limit(pattern: Option<&str>, min: Option<i64>) -> Limit {
+        let parse = |text| Pattern::parse(text).expect("a pattern");
+        Limit {
             pattern: pattern.map(parse),
             min: min.map(Number::Integer),
             max: None,
@@ -308,30 +314,30 @@ mod tests {
         }
     }
 
-    /// All that a binary would hold, to be compared.
-    fn held(tables: &Tables) -> Vec<String> {
-        fn push(name: &str, value: &baked::Value<'_>, all: &mut Vec<String>) {
+    /// Everything that would be baked, as lines to compare.
+    fn baked_lines(tables: &Tables) -> Vec<String> {
+        fn push(name: &str, value: &BakedValue<'_>, lines: &mut Vec<String>) {
             match value {
-                baked::Value::Text(text) => all.push(format!("{name}: {text}")),
-                baked::Value::Bytes(bytes) | baked::Value::Table(bytes) => {
-                    all.push(format!("{name}: {bytes:?}"));
+                BakedValue::Text(text) => lines.push(format!("{name}: {text}")),
+                BakedValue::Bytes(bytes) | BakedValue::Table(bytes) => {
+                    lines.push(format!("{name}: {bytes:?}"));
                 }
-                baked::Value::Number(number) => all.push(format!("{name}: {number}")),
-                baked::Value::Flag(flag) => all.push(format!("{name}: {flag}")),
-                baked::Value::Struct(_, fields) => {
+                BakedValue::Number(number) => lines.push(format!("{name}: {number}")),
+                BakedValue::Flag(flag) => lines.push(format!("{name}: {flag}")),
+                BakedValue::Struct(_, fields) => {
                     for (field, value) in fields {
-                        push(&format!("{name}.{field}"), value, all);
+                        push(&format!("{name}.{field}"), value, lines);
                     }
                 }
             }
         }
-        let mut all = Vec::new();
-        push("", &tables.value(), &mut all);
-        all
+        let mut lines = Vec::new();
+        push("", &tables.baked_value(), &mut lines);
+        lines
     }
 
     #[test]
-    fn the_facts_that_are_read_back_are_those_that_the_tables_were_made_of() {
+    fn facts_read_back_from_tables_equal_the_original_facts() {
         let mut facts = facts();
         assert_eq!(build(&facts).facts(), facts);
         let policies = [policy()];
@@ -340,18 +346,21 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_makes_the_same_tables_at_build_time_and_at_the_start() {
+    fn a_policy_gives_the_same_tables_at_build_time_and_at_start() {
         let policies = [policy()];
         let mut at_build = facts();
-        let kept = narrow(&mut at_build, &policies);
+        let original_numbers = narrow(&mut at_build, &policies);
         let baked = build(&facts());
         let mut at_start = baked.facts();
-        assert_eq!(narrow(&mut at_start, &policies), kept);
-        assert_eq!(held(&build(&at_start)), held(&build(&at_build)));
+        assert_eq!(narrow(&mut at_start, &policies), original_numbers);
+        assert_eq!(
+            baked_lines(&build(&at_start)),
+            baked_lines(&build(&at_build))
+        );
     }
 
     #[test]
-    fn an_entry_is_json_and_ends_with_the_schema() {
+    fn an_entry_is_json_that_ends_with_the_input_schema() {
         let tables = build(&facts());
         let tool = tables.tools.rows().get(0);
         let entry = tool.entry.of(&tables.text);

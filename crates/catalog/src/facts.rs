@@ -1,4 +1,4 @@
-//! What configs and policies say about tools: all that the rest follows from.
+//! Facts about tools, as configs and policies state them. Everything else in a catalog is derived from them.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use climax_core::scalar::{ArgumentType, Number, Scalar};
 use climax_policy::check::{KnownArgument, KnownTool};
 use climax_policy::limit::Bounds;
 
-/// What is known of all tools.
+/// The facts about all tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts<'f> {
     /// The CLIs, in order.
-    pub clis: Vec<Cli<'f>>,
-    /// The tools; those of a CLI are neighbours, in the order of the CLIs.
-    pub tools: Vec<Tool<'f>>,
+    pub clis: Vec<CliFacts<'f>>,
+    /// The tools, grouped by CLI, in the order of the CLIs.
+    pub tools: Vec<ToolFacts<'f>>,
     /// Whether a policy has been applied.
     pub has_policy: bool,
 }
@@ -21,23 +21,23 @@ pub struct Facts<'f> {
 impl<'f> Facts<'f> {
     /// The CLI of a tool.
     #[must_use]
-    pub fn cli_of(&self, tool: &Tool<'f>) -> &Cli<'f> {
+    pub fn cli_of(&self, tool: &ToolFacts<'f>) -> &CliFacts<'f> {
         &self.clis[tool.cli]
     }
 
-    /// What a policy needs to know of the tools.
+    /// The tools as a policy check needs them.
     #[must_use]
     pub fn known_tools(&self) -> Vec<KnownTool<'_>> {
-        let known = self.tools.iter().map(|tool| KnownTool {
+        let tools = self.tools.iter().map(|tool| KnownTool {
             name: tool.name,
             risk: tool.risk,
             arguments: tool.arguments.iter().map(known_argument).collect(),
         });
-        known.collect()
+        tools.collect()
     }
 }
 
-fn known_argument<'k>(argument: &'k Argument<'_>) -> KnownArgument<'k> {
+fn known_argument<'k>(argument: &'k ArgumentFacts<'_>) -> KnownArgument<'k> {
     KnownArgument {
         name: argument.name,
         kind: argument.kind,
@@ -46,140 +46,139 @@ fn known_argument<'k>(argument: &'k Argument<'_>) -> KnownArgument<'k> {
     }
 }
 
-/// One CLI.
+/// The facts about one CLI.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cli<'f> {
-    /// The config's file name without its ending.
+pub struct CliFacts<'f> {
+    /// The config's file name without its extension.
     pub stem: &'f str,
     /// Its name.
     pub name: &'f str,
-    /// What it is for.
+    /// What it is for; may be empty.
     pub description: &'f str,
     /// The base command as written.
     pub command: &'f str,
-    /// Variables for the commands, each as `NAME=value`.
+    /// Environment variables for its commands, each as `NAME=value`.
     pub env: Vec<&'f str>,
-    /// Where commands run, unless a call says otherwise.
+    /// The working directory of its commands, unless a call sets one.
     pub working_dir: Option<&'f str>,
-    /// What it belongs to.
+    /// Its category.
     pub category: Option<&'f str>,
-    /// More words to be found by.
+    /// Additional search words.
     pub tags: Vec<&'f str>,
 }
 
-/// One tool.
+/// The facts about one tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tool<'f> {
-    /// Its CLI's number.
+pub struct ToolFacts<'f> {
+    /// The number of its CLI.
     pub cli: usize,
     /// Its name.
     pub name: &'f str,
     /// What it does.
     pub description: &'f str,
-    /// The words after the base command.
+    /// The words after the CLI's base command.
     pub command: &'f str,
     /// Its arguments in definition order.
-    pub arguments: Vec<Argument<'f>>,
-    /// How long a call may take.
+    pub arguments: Vec<ArgumentFacts<'f>>,
+    /// The timeout of a call in milliseconds.
     pub timeout_ms: u64,
-    /// What a call may do, where the config says so.
+    /// The risk of a call, if the config states one.
     pub risk: Option<Risk>,
 }
 
-impl<'f> Tool<'f> {
-    /// The arguments that a call must have.
-    pub fn required(&self) -> impl Iterator<Item = &Argument<'f>> {
+impl<'f> ToolFacts<'f> {
+    /// The required arguments.
+    pub fn required(&self) -> impl Iterator<Item = &ArgumentFacts<'f>> {
         self.arguments.iter().filter(|argument| argument.required)
     }
 }
 
-/// One argument.
+/// The facts about one argument.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Argument<'f> {
+pub struct ArgumentFacts<'f> {
     /// Its name.
     pub name: &'f str,
-    /// What it is; may be empty.
+    /// What it means; may be empty.
     pub description: &'f str,
     /// The type of its value.
     pub kind: ArgumentType,
-    /// Whether a call must have it.
+    /// Whether a call must provide it.
     pub required: bool,
-    /// What an absent one is taken for.
+    /// The value if a call does not provide one.
     pub default: Option<Scalar<'f>>,
-    /// The only values it may have, or nothing.
+    /// The allowed values; empty if any value is allowed.
     pub choices: Vec<Scalar<'f>>,
-    /// Where its value goes.
+    /// How the command receives its value.
     pub placement: PlacementKind,
-    /// What policies allow. All of these hold.
-    pub limits: Vec<Limit<'f>>,
+    /// The limits that policies set. A value must be within all of them.
+    pub limits: Vec<LimitFacts<'f>>,
 }
 
-impl<'f> Argument<'f> {
-    /// Whether policies allow a value.
+impl<'f> ArgumentFacts<'f> {
+    /// Whether a value is within all limits.
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
         self.limits.iter().all(|limit| limit.bounds().allows(value))
     }
 
-    /// The least value that all limits allow, if one says so.
+    /// The largest `min` of all limits.
     #[must_use]
     pub fn minimum(&self) -> Option<Number> {
-        strictest(
-            self.limits.iter().filter_map(|it| it.min),
-            Ordering::Greater,
-        )
+        let bounds = self.limits.iter().filter_map(|limit| limit.min);
+        strictest(bounds, Ordering::Greater)
     }
 
-    /// The greatest value that all limits allow, if one says so.
+    /// The smallest `max` of all limits.
     #[must_use]
     pub fn maximum(&self) -> Option<Number> {
-        strictest(self.limits.iter().filter_map(|it| it.max), Ordering::Less)
+        let bounds = self.limits.iter().filter_map(|limit| limit.max);
+        strictest(bounds, Ordering::Less)
     }
 
     /// The patterns that a value must match.
-    pub fn patterns(&self) -> impl Iterator<Item = Pattern<'f>> {
+    pub fn patterns(&self) -> impl Iterator<Item = PatternFacts<'f>> {
         self.limits.iter().filter_map(|limit| limit.pattern)
     }
 }
 
 fn strictest(bounds: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
-    bounds.reduce(|one, other| {
-        if other.compare(one) == Some(stricter) {
-            other
+    bounds.reduce(|strictest, bound| {
+        if bound.compare(strictest) == Some(stricter) {
+            bound
         } else {
-            one
+            strictest
         }
     })
 }
 
-/// Where a value goes.
+/// How a command receives the value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementKind {
-    /// Into the command line, as a word of its own.
+    /// As a word of the command line.
     Positional,
-    /// Into the command line, with a flag.
+    /// With a flag in the command line.
     Flag,
-    /// It is the directory in which the command runs.
+    /// As its working directory.
     Directory,
-    /// It is what the command reads.
+    /// On standard input.
     Stdin,
 }
 
-/// What a policy allows as value of an argument.
+/// A limit that a policy sets for the values of an argument.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limit<'f> {
-    /// Its text matches this in full.
-    pub pattern: Option<Pattern<'f>>,
-    /// It is not below this.
+pub struct LimitFacts<'f> {
+    /// The pattern that the whole value must match.
+    pub pattern: Option<PatternFacts<'f>>,
+    /// The smallest allowed value.
     pub min: Option<Number>,
-    /// It is not above this.
+    /// The largest allowed value.
     pub max: Option<Number>,
-    /// Whether the value is meant to begin with a dash: all that the pattern matches does.
+    /// Whether everything that the pattern matches begins with a dash, so that such values are intended.
     pub begins_with_dash: bool,
 }
 
-impl<'f> Limit<'f> {
-    /// The limit as it is checked. An automaton that is not part of the binary is not used.
+impl<'f> LimitFacts<'f> {
+    /// The limit in the form that checks values, without the automaton: checks only use baked automata.
     #[must_use]
     pub fn bounds(&self) -> Bounds<'f> {
         Bounds {
@@ -191,13 +190,13 @@ impl<'f> Limit<'f> {
     }
 }
 
-/// A pattern of a policy.
+/// A pattern that a policy sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pattern<'f> {
-    /// As it is written.
+pub struct PatternFacts<'f> {
+    /// The pattern as written.
     pub text: &'f str,
-    /// As JSON Schema says it, if it can.
+    /// The same pattern for JSON Schema, if it can be expressed there.
     pub schema: Option<&'f str>,
-    /// Its automaton; empty if there is none.
+    /// The compiled automaton; empty if there is none.
     pub automaton: &'f [u8],
 }

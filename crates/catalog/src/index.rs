@@ -1,104 +1,107 @@
-//! The words of all tools, and in which tools each is: what a search for a word looks into.
-//!
-//! Where a word is, is told by a number for each tool that has it: the tool's own times eight, plus
-//! the marks below.
+//! Turns the searchable text of tools into an inverted index for substring search: every word once, and the
+//! tools that contain it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use climax_core::words::words;
 
-use crate::rows::count;
+use crate::rows::to_u32;
 
-/// The word is in the tool's name.
+/// Flag of an occurrence: the word is part of the tool's name.
 pub const IN_NAME: u32 = 1;
-/// The word is the tool's name.
+/// Flag of an occurrence: the word is the tool's whole name.
 pub const IS_NAME: u32 = 2;
-/// It is so for several tools in a row; the number of the first that is not one of them follows.
-pub const RANGE: u32 = 4;
-/// How far the tool's number is shifted to make room for the marks.
-pub const SHIFT: u32 = 3;
+/// Flag of an occurrence: it holds for consecutive tools. The number after the last one follows.
+pub const IS_RANGE: u32 = 4;
+/// The number of low bits that hold flags. The tool's number is in the bits above.
+pub const FLAG_BITS: u32 = 3;
 
 crate::tables! {
-    /// The words of all tools, and in which tools each is. Numbers are little-endian, of four bytes.
-    Words {
-        /// Each word once, sorted, one a line.
+    /// The inverted index of words. Numbers are four bytes, little-endian.
+    WordIndex {
+        /// All words, sorted, one per line.
         text: Cow<'static, str>,
-        /// Two numbers for each word, and for the end: where it begins in the text, and where its
-        /// places begin.
+        /// For each word, and once more for the end: where it begins in `text`, and where its occurrences begin
+        /// in `occurrences`.
         rows: Cow<'static, [u8]>,
-        /// Where each word is.
-        places: Cow<'static, [u8]>,
+        /// The occurrences of all words: a tool's number and flags, followed by the end of a range.
+        occurrences: Cow<'static, [u8]>,
     }
 }
 
-/// Tools in a row that have a word, and the marks that it has there.
+/// A range of consecutive tools that contain a word, with the same flags for each.
 #[derive(Clone, Copy)]
-struct Place {
-    first: u32,
-    end: u32,
-    marks: u32,
+struct WordOccurrence {
+    first_tool: u32,
+    end_tool: u32,
+    flags: u32,
 }
 
-/// Indexes what is searched in: for each tool a folded line, and how long the name is with which the
-/// line begins.
+/// Indexes the words of tools. For each tool, `lines` has its folded text and the length of the name at the
+/// beginning of that text.
 ///
 /// # Panics
-/// The lines have 4 GiB.
+/// If the lines have 4 GiB or more.
 #[must_use]
-pub fn index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> Words {
-    let mut places_of: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
-    for (number, (line, name_length)) in (0..).zip(lines) {
+pub fn build_word_index<'l>(lines: impl Iterator<Item = (&'l str, usize)>) -> WordIndex {
+    let mut occurrences_of: BTreeMap<&str, Vec<WordOccurrence>> = BTreeMap::new();
+    for (tool, (line, name_length)) in (0..).zip(lines) {
         // A tool's name is ASCII, so folding keeps its length.
         let (name, rest) = line.split_at(name_length);
-        let mut marks_of: BTreeMap<&str, u32> = words(rest).map(|word| (word, 0)).collect();
+        let mut flags_of: BTreeMap<&str, u32> = words(rest).map(|word| (word, 0)).collect();
         for word in words(name) {
             let is_name = if word == name { IS_NAME } else { 0 };
-            marks_of.insert(word, IN_NAME | is_name);
+            flags_of.insert(word, IN_NAME | is_name);
         }
-        for (word, marks) in marks_of {
-            add(places_of.entry(word).or_default(), number, marks);
+        for (word, flags) in flags_of {
+            add_occurrence(occurrences_of.entry(word).or_default(), tool, flags);
         }
     }
-    let mut index = Words::default();
-    for (word, places) in places_of {
-        index.end_row();
+    let mut index = WordIndex::default();
+    for (word, occurrences) in occurrences_of {
+        index.start_row();
         index.text.to_mut().extend([word, "\n"]);
-        for place in places {
-            index.push(place);
+        for occurrence in occurrences {
+            index.push(occurrence);
         }
     }
-    index.end_row();
+    index.start_row();
     index
 }
 
-fn add(places: &mut Vec<Place>, tool: u32, marks: u32) {
-    match places.last_mut() {
-        Some(last) if last.end == tool && last.marks == marks => last.end += 1,
-        _ => places.push(Place {
-            first: tool,
-            end: tool + 1,
-            marks,
+/// Adds a tool, or extends the last range by it.
+fn add_occurrence(occurrences: &mut Vec<WordOccurrence>, tool: u32, flags: u32) {
+    match occurrences.last_mut() {
+        Some(last) if last.end_tool == tool && last.flags == flags => last.end_tool += 1,
+        _ => occurrences.push(WordOccurrence {
+            first_tool: tool,
+            end_tool: tool + 1,
+            flags,
         }),
     }
 }
 
-impl Words {
-    fn push(&mut self, place: Place) {
-        let Place { first, end, marks } = place;
-        let is_one = end == first + 1;
-        let range = if is_one { 0 } else { RANGE };
-        let places = self.places.to_mut();
-        places.extend((first << SHIFT | range | marks).to_le_bytes());
-        if !is_one {
-            places.extend(end.to_le_bytes());
+impl WordIndex {
+    fn push(&mut self, occurrence: WordOccurrence) {
+        let WordOccurrence {
+            first_tool,
+            end_tool,
+            flags,
+        } = occurrence;
+        let is_single = end_tool == first_tool + 1;
+        let range_flag = if is_single { 0 } else { IS_RANGE };
+        let occurrences = self.occurrences.to_mut();
+        occurrences.extend((first_tool << FLAG_BITS | range_flag | flags).to_le_bytes());
+        if !is_single {
+            occurrences.extend(end_tool.to_le_bytes());
         }
     }
 
-    /// Where the next row begins, and the one before ends.
-    fn end_row(&mut self) {
-        for position in [self.text.len(), self.places.len() / size_of::<u32>()] {
-            let position = count(position);
+    /// Adds the row of the next word. It also ends the row before, so there is one more than there are words.
+    fn start_row(&mut self) {
+        for position in [self.text.len(), self.occurrences.len() / size_of::<u32>()] {
+            let position = to_u32(position);
             self.rows.to_mut().extend(position.to_le_bytes());
         }
     }

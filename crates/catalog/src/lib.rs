@@ -1,7 +1,8 @@
-//! The catalog of a server, built in the same way when a server is built and when a policy narrows it at
-//! the start: [`facts`] describe the tools, [`narrow`] applies policies to them, [`schema`] makes JSON
-//! Schema of arguments, [`build`] makes the [`tables`] that a binary holds, and [`Tables::facts`] reads
-//! the facts back.
+//! Turns facts about tools into the tables that a binary holds, and back.
+//!
+//! Builds and servers share this code, so a policy gives the same catalog when it is baked and when it is
+//! named at the start. [`facts`] describe the tools, [`narrow`] applies policies to them, [`schema`] makes
+//! JSON Schema from arguments, [`build`] makes the [`tables`], and [`Tables::facts`] reads the facts back.
 
 pub mod baked;
 mod build;
@@ -13,5 +14,5 @@ pub mod schema;
 pub mod tables;
 
 pub use build::build;
-pub use narrow::{Kept, narrow};
+pub use narrow::{OriginalNumbers, narrow};
 pub use tables::Tables;

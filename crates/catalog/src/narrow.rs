@@ -1,32 +1,32 @@
-//! Facts and policies -> what the policies leave of the facts.
+//! Narrows facts to what policies allow.
 
 use std::mem;
 
 use climax_policy::limit::Limit;
 use climax_policy::rules::{Policy, ToolRule};
 
-use crate::facts::{self, Facts, Pattern, Tool};
-use crate::rows::count;
+use crate::facts::{Facts, LimitFacts, PatternFacts, ToolFacts};
+use crate::rows::to_u32;
 
-/// The numbers that CLIs and tools had before others were dropped.
+/// The numbers that the remaining CLIs and tools had before narrowing.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Of the CLIs that are left, in order.
+pub struct OriginalNumbers {
+    /// For each remaining CLI, in order.
     pub clis: Vec<u32>,
-    /// Of the tools that are left, in order.
+    /// For each remaining tool, in order.
     pub tools: Vec<u32>,
 }
 
-/// Narrows facts to what policies allow. A tool is left if all policies allow it, and the limits of all hold
-/// for it. CLIs without tools are dropped.
-pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> Kept {
+/// Narrows facts to what policies allow. A tool remains if all policies allow it, and it gets the limits of
+/// all of them. CLIs without tools are dropped.
+pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> OriginalNumbers {
     if policies.is_empty() {
-        return Kept {
-            clis: (0..count(facts.clis.len())).collect(),
-            tools: (0..count(facts.tools.len())).collect(),
+        return OriginalNumbers {
+            clis: (0..to_u32(facts.clis.len())).collect(),
+            tools: (0..to_u32(facts.tools.len())).collect(),
         };
     }
-    let mut kept = Kept {
+    let mut original = OriginalNumbers {
         clis: Vec::new(),
         tools: Vec::new(),
     };
@@ -37,34 +37,35 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> Kept {
             continue;
         };
         for rule in rules.iter().flatten() {
-            // The last policy's description counts.
+            // The last policy with a description wins.
             if let Some(description) = &rule.description {
                 tool.description = description;
             }
         }
         add_limits(&mut tool, &rules, facts.has_policy);
-        let cli = count(tool.cli);
-        if kept.clis.last() != Some(&cli) {
-            let skipped = kept.clis.last().map_or(cli, |last| cli - last - 1);
+        let cli = to_u32(tool.cli);
+        if original.clis.last() != Some(&cli) {
+            let skipped = original.clis.last().map_or(cli, |last| cli - last - 1);
             facts.clis.extend(clis.nth(skipped as usize));
-            kept.clis.push(cli);
+            original.clis.push(cli);
         }
-        tool.cli = kept.clis.len() - 1;
-        kept.tools.push(number);
+        tool.cli = original.clis.len() - 1;
+        original.tools.push(number);
         facts.tools.push(tool);
     }
     facts.has_policy = true;
-    kept
+    original
 }
 
-/// Adds the limits of rules. Where a policy was applied before, only its patterns let options through.
-fn add_limits<'f>(tool: &mut Tool<'f>, rules: &[Option<&'f ToolRule>], has_policy: bool) {
+/// Adds the limits of rules to a tool's arguments. If an earlier policy was applied, a value may begin with a
+/// dash only if a pattern of that policy allows it, too.
+fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_policy: bool) {
     for argument in &mut tool.arguments {
-        let before = &argument.limits;
-        let may_begin_with_dash = !has_policy || before.iter().any(|it| it.begins_with_dash);
+        let mut earlier_limits = argument.limits.iter();
+        let may_begin_with_dash = !has_policy || earlier_limits.any(|limit| limit.begins_with_dash);
         let rules = rules.iter().flatten();
         for limit in rules.filter_map(|rule| rule.limits.get(argument.name)) {
-            let limit = self::limit(limit, may_begin_with_dash);
+            let limit = limit_facts(limit, may_begin_with_dash);
             argument
                 .choices
                 .retain(|choice| limit.bounds().allows(choice));
@@ -73,10 +74,10 @@ fn add_limits<'f>(tool: &mut Tool<'f>, rules: &[Option<&'f ToolRule>], has_polic
     }
 }
 
-fn limit(limit: &Limit, may_begin_with_dash: bool) -> facts::Limit<'_> {
+fn limit_facts(limit: &Limit, may_begin_with_dash: bool) -> LimitFacts<'_> {
     let pattern = limit.pattern.as_ref();
-    facts::Limit {
-        pattern: pattern.map(|pattern| Pattern {
+    LimitFacts {
+        pattern: pattern.map(|pattern| PatternFacts {
             text: &pattern.text,
             schema: pattern.schema.as_deref(),
             automaton: &pattern.automaton,

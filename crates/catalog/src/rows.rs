@@ -1,27 +1,28 @@
-//! Rows of tables, and how they are stored: one field after the other, as little-endian bytes. rustc reads a
-//! byte string quickly, where struct literals for 60,000 arguments would take it minutes; and bytes have no
-//! relocations.
+//! Encodes rows as bytes and decodes them: field after field, little-endian, without padding.
+//!
+//! rustc compiles a byte string quickly, while struct literals for 60,000 arguments would take minutes. Bytes
+//! also need no relocations at startup.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{self, ArgumentType, Number};
+use climax_core::scalar::{ArgumentType, Number, Scalar};
 
 use crate::facts::PlacementKind;
 
-/// A value of a fixed size, which a table can hold.
+/// A value of fixed size that can be stored in a table.
 pub trait Row: Sized {
-    /// How many bytes it takes.
+    /// Its size in bytes.
     const SIZE: usize;
     /// Appends its bytes.
     fn encode(&self, bytes: &mut Vec<u8>);
-    /// Takes it from the beginning of bytes.
+    /// Reads it from the front of `bytes` and advances them.
     fn decode(bytes: &mut &[u8]) -> Self;
 }
 
-/// Declares a row with its fields.
+/// Declares a row type.
 #[macro_export]
 macro_rules! row {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ty,)* }) => {
@@ -45,7 +46,7 @@ macro_rules! row {
     };
 }
 
-/// Lets rows have a plain enum as a field. The variants are named in their order.
+/// Implements [`Row`](crate::rows::Row) for an enum without data. Variants are listed in declaration order.
 #[macro_export]
 macro_rules! enum_row {
     ($name:ty { $($variant:ident),+ }) => {
@@ -57,9 +58,9 @@ macro_rules! enum_row {
             }
 
             fn decode(bytes: &mut &[u8]) -> Self {
-                const ALL: &[$name] = &[$(<$name>::$variant),+];
-                let number = <u8 as $crate::rows::Row>::decode(bytes);
-                *ALL.get(usize::from(number)).expect("an enum is stored as the number of a variant")
+                const VARIANTS: &[$name] = &[$(<$name>::$variant),+];
+                let variant = VARIANTS.get(usize::from(<u8 as $crate::rows::Row>::decode(bytes)));
+                *variant.expect("an enum is stored as the number of a variant")
             }
         }
     };
@@ -127,7 +128,7 @@ impl<R: Row> Row for Option<R> {
 
     fn decode(bytes: &mut &[u8]) -> Self {
         let is_some = bool::decode(bytes);
-        // Zeros are a value of each kind of row.
+        // `None` is stored as zeros, which every row type can decode.
         let value = R::decode(bytes);
         is_some.then_some(value)
     }
@@ -157,7 +158,7 @@ impl Row for Number {
     }
 }
 
-/// A part of a text or of bytes: its first byte and its length.
+/// A byte range of a text or of a byte string: its start and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece(pub u32, pub u32);
 
@@ -175,10 +176,10 @@ impl Row for Piece {
 }
 
 impl Piece {
-    /// The part itself.
+    /// The text in this range.
     ///
     /// # Panics
-    /// It is a piece of another text.
+    /// If the range is not within the text.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         let start = self.0 as usize;
@@ -186,10 +187,10 @@ impl Piece {
         part.expect("a piece is used with the text that it was made with")
     }
 
-    /// The part of bytes.
+    /// The bytes in this range.
     ///
     /// # Panics
-    /// It is a piece of other bytes.
+    /// If the range is not within the bytes.
     #[must_use]
     pub fn of_bytes(self, bytes: &[u8]) -> &[u8] {
         let start = self.0 as usize;
@@ -199,61 +200,61 @@ impl Piece {
 }
 
 row! {
-    /// A range of rows of another table.
+    /// A range of rows in another table.
     #[derive(Default, Eq)]
     RowRange {
-        /// The number of the first.
+        /// The number of the first row.
         first: u32,
-        /// How many.
+        /// The number of rows.
         count: u32,
     }
 }
 
 impl RowRange {
-    /// The numbers of the rows.
+    /// The row numbers.
     #[must_use]
     pub fn numbers(self) -> Range<u32> {
         self.first..self.first + self.count
     }
 }
 
-/// A value of an argument. Its text is a piece of the text that belongs to the table.
+/// A stored [`Scalar`]. A text is a piece of the text that belongs to the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scalar {
+pub enum ScalarRow {
     /// Text
     Text(Piece),
-    /// A whole number
+    /// An integer
     Integer(i64),
-    /// A number
+    /// An integer or a float
     Number(Number),
     /// `true` or `false`
     Boolean(bool),
 }
 
-impl Scalar {
-    /// The value itself.
+impl ScalarRow {
+    /// The value, with the text that belongs to the table.
     #[must_use]
-    pub fn of(self, text: &str) -> scalar::Scalar<'_> {
+    pub fn of(self, text: &str) -> Scalar<'_> {
         match self {
-            Self::Text(piece) => scalar::Scalar::Text(Cow::Borrowed(piece.of(text))),
-            Self::Integer(integer) => scalar::Scalar::Integer(integer),
-            Self::Number(number) => scalar::Scalar::Number(number),
-            Self::Boolean(boolean) => scalar::Scalar::Boolean(boolean),
+            Self::Text(piece) => Scalar::Text(Cow::Borrowed(piece.of(text))),
+            Self::Integer(integer) => Scalar::Integer(integer),
+            Self::Number(number) => Scalar::Number(number),
+            Self::Boolean(boolean) => Scalar::Boolean(boolean),
         }
     }
 
-    /// The row of a value, whose text is stored by `push`.
-    pub fn new(value: &scalar::Scalar<'_>, push: impl FnOnce(&str) -> Piece) -> Self {
+    /// Makes the row of a value. `push` stores a text.
+    pub fn new(value: &Scalar<'_>, push: impl FnOnce(&str) -> Piece) -> Self {
         match value {
-            scalar::Scalar::Text(text) => Self::Text(push(text)),
-            scalar::Scalar::Integer(integer) => Self::Integer(*integer),
-            scalar::Scalar::Number(number) => Self::Number(*number),
-            scalar::Scalar::Boolean(boolean) => Self::Boolean(*boolean),
+            Scalar::Text(text) => Self::Text(push(text)),
+            Scalar::Integer(integer) => Self::Integer(*integer),
+            Scalar::Number(number) => Self::Number(*number),
+            Scalar::Boolean(boolean) => Self::Boolean(*boolean),
         }
     }
 }
 
-impl Row for Scalar {
+impl Row for ScalarRow {
     const SIZE: usize = 1 + size_of::<u64>();
 
     fn encode(&self, bytes: &mut Vec<u8>) {
@@ -292,7 +293,7 @@ impl Row for Scalar {
     }
 }
 
-/// Rows that are read where they are stored.
+/// A borrowed sequence of rows. Each row is decoded when it is read.
 pub struct Rows<'t, R> {
     bytes: &'t [u8],
     row: PhantomData<fn() -> R>,
@@ -322,41 +323,41 @@ impl<'t, R> Rows<'t, R> {
 }
 
 impl<'t, R: Row> Rows<'t, R> {
-    /// How many there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(self) -> usize {
         self.bytes.len() / R::SIZE
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The row that has a number.
+    /// The row with a number.
     ///
     /// # Panics
-    /// There is none: the number is one of another table.
+    /// If there is no such row.
     #[must_use]
     pub fn get(self, number: u32) -> R {
         let row = self.bytes.get(number as usize * R::SIZE..);
         R::decode(&mut row.expect("a row's number is used with the table that it was made with"))
     }
 
-    /// All of them, in order.
+    /// All rows in order.
     pub fn iter(self) -> impl Iterator<Item = R> + use<'t, R> {
         let rows = self.bytes.chunks_exact(R::SIZE);
         rows.map(|mut bytes| R::decode(&mut bytes))
     }
 
-    /// The number of the first that is not before something, if those that are come first.
+    /// The number of the first row for which `is_before` is false, like [`slice::partition_point`].
     ///
     /// # Panics
-    /// There are 2^32.
+    /// If there are 2^32 rows or more.
     #[must_use]
     pub fn partition_point(self, is_before: impl Fn(&R) -> bool) -> u32 {
-        let (mut start, mut end) = (0, count(self.len()));
+        let (mut start, mut end) = (0, to_u32(self.len()));
         while start < end {
             let middle = start + (end - start) / 2;
             if is_before(&self.get(middle)) {
@@ -368,10 +369,10 @@ impl<'t, R: Row> Rows<'t, R> {
         start
     }
 
-    /// Some of them.
+    /// The rows in a range.
     ///
     /// # Panics
-    /// They are not there: the range is one of another table.
+    /// If the range is not within these rows.
     #[must_use]
     pub fn slice(self, range: RowRange) -> Self {
         let start = range.first as usize * R::SIZE;
@@ -382,14 +383,14 @@ impl<'t, R: Row> Rows<'t, R> {
     }
 }
 
-/// A table: rows that are part of a binary, or that were made.
+/// A table: rows that are baked into the binary, or that were built at run time.
 pub struct Table<R> {
     bytes: Cow<'static, [u8]>,
     row: PhantomData<fn() -> R>,
 }
 
 impl<R> Table<R> {
-    /// The rows that a binary holds as bytes.
+    /// A table from baked bytes.
     #[must_use]
     pub const fn baked(bytes: &'static [u8]) -> Self {
         Self {
@@ -398,7 +399,7 @@ impl<R> Table<R> {
         }
     }
 
-    /// The rows as bytes.
+    /// The encoded rows.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -417,7 +418,7 @@ impl<R: Row> Table<R> {
         row.encode(self.bytes.to_mut());
     }
 
-    /// Adds rows at the end, and returns where they are.
+    /// Adds rows at the end and returns their range.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = R>) -> RowRange {
         let first = self.len();
         for row in rows {
@@ -429,16 +430,16 @@ impl<R: Row> Table<R> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     ///
     /// # Panics
-    /// There are 2^32.
+    /// If there are 2^32 rows or more.
     #[must_use]
     pub fn len(&self) -> u32 {
-        count(self.rows().len())
+        to_u32(self.rows().len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -451,13 +452,13 @@ impl<R> Default for Table<R> {
     }
 }
 
-/// A number of rows or bytes.
+/// Converts a number of rows or bytes.
 ///
 /// # Panics
-/// There are 2^32.
+/// If it is 2^32 or more.
 #[must_use]
-pub fn count(length: usize) -> u32 {
-    u32::try_from(length).expect("a catalog has less than 4 GiB")
+pub fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("a catalog has less than 4 GiB")
 }
 
 #[cfg(test)]
@@ -466,13 +467,13 @@ mod tests {
 
     row! {
         /// A row with a field of each type.
-        #[expect(unreachable_pub, reason = "the macro makes public rows")]
+        #[expect(unreachable_pub, reason = "the macro declares public structs")]
         Sample {
             /// A number
             number: u32,
             /// A large number
             large: u64,
-            /// A fact
+            /// A boolean
             flag: bool,
             /// A part of a text
             piece: Option<Piece>,
@@ -483,7 +484,7 @@ mod tests {
             /// A number that may be missing
             bound: Option<Number>,
             /// A value
-            value: Scalar,
+            value: ScalarRow,
             /// Rows of another table
             range: RowRange,
         }
@@ -507,11 +508,11 @@ mod tests {
                 Some(Number::Integer(i64::MIN)),
             ][number as usize % 3],
             value: [
-                Scalar::Text(Piece(1, 2)),
-                Scalar::Integer(-1),
-                Scalar::Number(Number::Integer(3)),
-                Scalar::Number(Number::Float(1e300)),
-                Scalar::Boolean(true),
+                ScalarRow::Text(Piece(1, 2)),
+                ScalarRow::Integer(-1),
+                ScalarRow::Number(Number::Integer(3)),
+                ScalarRow::Number(Number::Float(1e300)),
+                ScalarRow::Boolean(true),
             ][number as usize % 5],
             range: RowRange {
                 first: number,
@@ -521,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_read_as_they_were_stored() {
+    fn decoded_rows_equal_the_encoded_ones() {
         let samples: Vec<Sample> = (0..10).map(sample).collect();
         let mut table = Table::default();
         let range = table.extend(samples.iter().copied());
@@ -529,12 +530,12 @@ mod tests {
         assert_eq!(table.bytes().len(), 10 * Sample::SIZE);
         assert_eq!(table.rows().iter().collect::<Vec<_>>(), samples);
         assert_eq!(table.rows().get(3), samples[3]);
-        let some = table.rows().slice(RowRange { first: 4, count: 3 });
-        assert_eq!(some.iter().collect::<Vec<_>>(), &samples[4..7]);
+        let slice = table.rows().slice(RowRange { first: 4, count: 3 });
+        assert_eq!(slice.iter().collect::<Vec<_>>(), &samples[4..7]);
         assert!(table.rows().slice(RowRange::default()).is_empty());
         for first in 0..=10 {
-            let found = table.rows().partition_point(|sample| sample.number < first);
-            assert_eq!(found, first);
+            let point = table.rows().partition_point(|sample| sample.number < first);
+            assert_eq!(point, first);
         }
     }
 }

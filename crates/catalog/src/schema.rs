@@ -1,13 +1,13 @@
-//! Arguments -> the JSON Schema that an agent reads.
+//! Turns arguments into JSON Schema for agents.
 
 use climax_core::scalar::{Number, Scalar};
 use serde_json::{Map, Value, json};
 
-use crate::facts::Argument;
+use crate::facts::ArgumentFacts;
 
-/// The schema of a tool's arguments, with properties in definition order.
+/// The input schema of a tool, with properties in definition order.
 #[must_use]
-pub fn input_schema(arguments: &[Argument<'_>]) -> Map<String, Value> {
+pub fn input_schema(arguments: &[ArgumentFacts<'_>]) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
     let properties = arguments
@@ -23,17 +23,20 @@ pub fn input_schema(arguments: &[Argument<'_>]) -> Map<String, Value> {
     schema
 }
 
-/// The schema of one argument. A value that it allows is within all limits.
+/// The schema of one argument, including the limits of policies.
 #[must_use]
-pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
-    // JSON Schema has no flags, so a pattern that has some is described.
-    let described = argument.patterns().filter(|it| it.schema.is_none());
-    let described = described.map(|it| format!("(must match {})", it.text));
-    let given = (!argument.description.is_empty()).then(|| argument.description.to_owned());
-    let description: Vec<String> = given.into_iter().chain(described).collect();
-    let mut schemas = argument.patterns().filter_map(|it| it.schema);
-    let pattern = schemas.next();
-    let other_patterns: Vec<Value> = schemas.map(|schema| json!({"pattern": schema})).collect();
+pub fn property(argument: &ArgumentFacts<'_>) -> Map<String, Value> {
+    // Patterns in JSON Schema have no flags, so a pattern with flags becomes part of the description.
+    let inexpressible = argument
+        .patterns()
+        .filter(|pattern| pattern.schema.is_none())
+        .map(|pattern| format!("(must match {})", pattern.text));
+    let own_description =
+        (!argument.description.is_empty()).then(|| argument.description.to_owned());
+    let description: Vec<String> = own_description.into_iter().chain(inexpressible).collect();
+    let mut patterns = argument.patterns().filter_map(|pattern| pattern.schema);
+    let pattern = patterns.next();
+    let other_patterns: Vec<Value> = patterns.map(|text| json!({"pattern": text})).collect();
     let choices: Vec<Value> = argument.choices.iter().map(Scalar::json).collect();
     let default = argument.default.as_ref().map(Scalar::json);
     let description = (!description.is_empty()).then(|| description.join(" "));
@@ -49,20 +52,19 @@ pub fn property(argument: &Argument<'_>) -> Map<String, Value> {
         ("maximum", argument.maximum().map(Number::json)),
         ("allOf", other_patterns.map(Value::from)),
     ];
-    let given = keys
-        .into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    given.collect()
+    keys.into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Limit, Pattern, PlacementKind};
+    use crate::facts::{LimitFacts, PatternFacts, PlacementKind};
     use climax_core::scalar::ArgumentType;
 
-    fn argument(name: &str, kind: ArgumentType) -> Argument<'_> {
-        Argument {
+    fn argument(name: &str, kind: ArgumentType) -> ArgumentFacts<'_> {
+        ArgumentFacts {
             name,
             description: "",
             kind,
@@ -74,51 +76,51 @@ mod tests {
         }
     }
 
-    fn pattern<'f>(text: &'f str, schema: Option<&'f str>) -> Limit<'f> {
-        let pattern = Pattern {
+    fn pattern_limit<'f>(text: &'f str, schema: Option<&'f str>) -> LimitFacts<'f> {
+        let pattern = PatternFacts {
             text,
             schema,
             automaton: &[],
         };
-        Limit {
+        LimitFacts {
             pattern: Some(pattern),
-            ..Limit::default()
+            ..LimitFacts::default()
         }
     }
 
-    fn text(schema: Map<String, Value>) -> String {
+    fn json_text(schema: Map<String, Value>) -> String {
         Value::from(schema).to_string()
     }
 
     #[test]
-    fn no_arguments_are_an_object_without_properties() {
+    fn a_tool_without_arguments_has_an_object_schema_without_properties() {
         assert_eq!(
-            text(input_schema(&[])),
+            json_text(input_schema(&[])),
             r#"{"type":"object","properties":{}}"#
         );
     }
 
     #[test]
-    fn properties_keep_their_order_and_say_what_is_known() {
+    fn properties_keep_definition_order_and_have_type_description_default_and_enum() {
         let arguments = [
-            Argument {
+            ArgumentFacts {
                 description: "say \"hi\"",
                 required: true,
                 ..argument("z", ArgumentType::String)
             },
-            Argument {
+            ArgumentFacts {
                 default: Some(Scalar::Integer(10)),
                 placement: PlacementKind::Directory,
                 ..argument("a", ArgumentType::Integer)
             },
-            Argument {
+            ArgumentFacts {
                 choices: vec![Scalar::Number(Number::Float(1.0))],
                 ..argument("n", ArgumentType::Number)
             },
             argument("b", ArgumentType::Boolean),
         ];
         assert_eq!(
-            text(input_schema(&arguments)),
+            json_text(input_schema(&arguments)),
             r#"{"type":"object","properties":{"z":{"type":"string","description":"say \"hi\""},"#
                 .to_owned()
                 + r#""a":{"type":"integer","default":10},"n":{"type":"number","enum":[1.0]},"#
@@ -127,28 +129,28 @@ mod tests {
     }
 
     #[test]
-    fn a_property_says_what_all_limits_allow_in_a_fixed_order() {
-        let bounds = |min, max| Limit {
+    fn a_property_combines_all_limits_and_has_its_keys_in_a_fixed_order() {
+        let bounds = |min, max| LimitFacts {
             min,
             max,
-            ..Limit::default()
+            ..LimitFacts::default()
         };
         let integer = |integer| Some(Number::Integer(integer));
-        let limited = Argument {
+        let limited = ArgumentFacts {
             description: "How many",
             default: Some(Scalar::Integer(3)),
             choices: vec![Scalar::Integer(3)],
             limits: vec![
                 bounds(integer(2), Some(Number::Float(4.5))),
-                pattern("[0-9]", Some("^(?:[0-9])$")),
+                pattern_limit("[0-9]", Some("^(?:[0-9])$")),
                 bounds(integer(1), integer(9)),
-                pattern("(?i)a", None),
-                pattern("3", Some("^(?:3)$")),
+                pattern_limit("(?i)a", None),
+                pattern_limit("3", Some("^(?:3)$")),
             ],
             ..argument("count", ArgumentType::Integer)
         };
         assert_eq!(
-            text(property(&limited)),
+            json_text(property(&limited)),
             r#"{"type":"integer","description":"How many (must match (?i)a)","default":3,"enum":[3],"#
                 .to_owned()
                 + r#""pattern":"^(?:[0-9])$","minimum":2,"maximum":4.5,"allOf":[{"pattern":"^(?:3)$"}]}"#

@@ -1,36 +1,39 @@
-//! What a binary holds about its tools: texts, rows that refer to them, and the index of words.
+//! Declares the tables of a catalog (rows, the texts that they refer to, and the word index), and turns them
+//! back into facts.
 
 use std::borrow::Cow;
 
 use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number};
 
-use crate::facts::{self, Facts, PlacementKind};
-use crate::index::Words;
-use crate::rows::{Piece, RowRange, Scalar, Table};
+use crate::facts::{
+    ArgumentFacts, CliFacts, Facts, LimitFacts, PatternFacts, PlacementKind, ToolFacts,
+};
+use crate::index::WordIndex;
+use crate::rows::{Piece, RowRange, ScalarRow, Table};
 
 crate::tables! {
-    /// Everything that a binary holds about its tools, except code.
+    /// The data about tools that is baked into a binary.
     Tables {
-        /// The text that rows refer to, and the JSON that responses are made of.
+        /// The text that rows refer to. It includes the JSON that responses are assembled from.
         text: Cow<'static, str>,
-        /// What is searched in: a folded line for each tool.
+        /// The text that substring search scans: one folded line per tool.
         haystack: Cow<'static, str>,
-        /// In which tools each word is.
-        words: Words,
-        /// The CLIs, in the order read.
-        clis: Table<Cli>,
-        /// The tools; those of a CLI are neighbours.
-        tools: Table<Tool>,
+        /// The index of the words in the haystack.
+        word_index: WordIndex,
+        /// The CLIs, in the order of the configs.
+        clis: Table<CliRow>,
+        /// The tools, grouped by CLI.
+        tools: Table<ToolRow>,
         /// The arguments of all tools, in the order of the tools.
-        arguments: Table<Argument>,
-        /// The values of enums.
-        choices: Table<Scalar>,
-        /// What policies allow as values, in the order of the tools.
-        limits: Table<Limit>,
-        /// Lists of texts.
+        arguments: Table<ArgumentRow>,
+        /// The allowed values of all arguments.
+        choices: Table<ScalarRow>,
+        /// The limits that policies set, in the order of the tools.
+        limits: Table<LimitRow>,
+        /// The elements of all lists of texts.
         lists: Table<Piece>,
-        /// The automata of patterns.
+        /// The compiled automata of all patterns.
         automata: Cow<'static, [u8]>,
         /// Whether a policy has been applied.
         has_policy: bool,
@@ -38,29 +41,29 @@ crate::tables! {
 }
 
 crate::row! {
-    /// One config.
-    Cli {
-        /// The file's name without its ending.
+    /// One CLI.
+    CliRow {
+        /// The config's file name without its extension.
         stem: Piece,
-        /// The config's name.
+        /// Its name.
         name: Piece,
-        /// The name as filters compare it.
+        /// The folded name, which filters compare.
         name_key: Piece,
-        /// What it is for.
+        /// What it is for; may be empty.
         description: Piece,
-        /// What it belongs to.
+        /// Its category.
         category: Option<Piece>,
-        /// The category as filters compare it; empty if there is none.
+        /// The folded category, which filters compare; empty if there is none.
         category_key: Piece,
-        /// More words to be found by: a list of texts.
+        /// Additional search words: a list of texts.
         tags: RowRange,
         /// The base command as written.
         command: Piece,
-        /// Variables, each as `NAME=value`: a list of texts.
+        /// Environment variables, each as `NAME=value`: a list of texts.
         env: RowRange,
-        /// Where commands run.
+        /// The working directory of its commands.
         working_dir: Option<Piece>,
-        /// JSON: its entry in a summary.
+        /// JSON: its entry in the summary of all CLIs.
         summary: Piece,
         /// Its tools.
         tools: RowRange,
@@ -69,76 +72,76 @@ crate::row! {
 
 crate::row! {
     /// One tool.
-    Tool {
-        /// Its CLI's number.
+    ToolRow {
+        /// The number of its CLI.
         cli: u32,
         /// Its name.
         name: Piece,
         /// What it does.
         description: Piece,
-        /// The words after the base command, separated by single spaces.
+        /// The words after the CLI's base command, separated by single spaces.
         command: Piece,
         /// Its arguments in definition order.
         arguments: RowRange,
-        /// What policies allow as values of them.
+        /// The limits that policies set for its arguments.
         limits: RowRange,
-        /// JSON: its entry in the results of a search.
+        /// JSON: its entry in search results.
         entry: Piece,
-        /// Its line in the haystack; it begins with the name.
+        /// Its line in the haystack, which begins with its name.
         haystack: Piece,
-        /// How long a call may take.
+        /// The timeout of a call in milliseconds.
         timeout_ms: u64,
-        /// What a call may do, where the config says so.
+        /// The risk of a call, if the config states one.
         risk: Option<Risk>,
     }
 }
 
 crate::row! {
     /// One argument.
-    Argument {
+    ArgumentRow {
         /// Its name.
         name: Piece,
-        /// What it is; may be empty.
+        /// What it means; may be empty.
         description: Piece,
         /// The type of its value.
         kind: ArgumentType,
-        /// Whether a call must have it.
+        /// Whether a call must provide it.
         required: bool,
-        /// Where its value goes.
+        /// How the command receives its value.
         placement: PlacementKind,
-        /// What an absent one is taken for.
-        default: Option<Scalar>,
-        /// The only values it may have, or nothing.
+        /// The value if a call does not provide one.
+        default: Option<ScalarRow>,
+        /// The allowed values; empty if any value is allowed.
         choices: RowRange,
     }
 }
 
 crate::row! {
-    /// What a policy allows as value of an argument.
-    Limit {
+    /// A limit that a policy sets for the values of an argument.
+    LimitRow {
         /// The argument's name.
         argument: Piece,
         /// The pattern as written.
         pattern: Option<Piece>,
-        /// The pattern as JSON Schema says it.
+        /// The same pattern for JSON Schema, if it can be expressed there.
         pattern_schema: Option<Piece>,
-        /// The pattern's automaton; empty if there is none.
+        /// The compiled automaton; empty if there is none.
         automaton: Piece,
-        /// The least value.
+        /// The smallest allowed value.
         min: Option<Number>,
-        /// The greatest value.
+        /// The largest allowed value.
         max: Option<Number>,
-        /// Whether the value is meant to begin with a dash.
+        /// Whether everything that the pattern matches begins with a dash.
         begins_with_dash: bool,
     }
 }
 
 impl Tables {
-    /// Reads back the facts that the tables were made of.
+    /// Reads back the facts that the tables were built from.
     #[must_use]
     pub fn facts(&self) -> Facts<'_> {
-        let clis = self.clis.rows().iter().map(|cli| self.cli(&cli));
-        let tools = self.tools.rows().iter().map(|tool| self.tool(&tool));
+        let clis = self.clis.rows().iter().map(|cli| self.cli_facts(&cli));
+        let tools = self.tools.rows().iter().map(|tool| self.tool_facts(&tool));
         Facts {
             clis: clis.collect(),
             tools: tools.collect(),
@@ -146,8 +149,8 @@ impl Tables {
         }
     }
 
-    fn cli(&self, cli: &Cli) -> facts::Cli<'_> {
-        facts::Cli {
+    fn cli_facts(&self, cli: &CliRow) -> CliFacts<'_> {
+        CliFacts {
             stem: cli.stem.of(&self.text),
             name: cli.name.of(&self.text),
             description: cli.description.of(&self.text),
@@ -159,8 +162,8 @@ impl Tables {
         }
     }
 
-    fn tool(&self, tool: &Tool) -> facts::Tool<'_> {
-        facts::Tool {
+    fn tool_facts(&self, tool: &ToolRow) -> ToolFacts<'_> {
+        ToolFacts {
             cli: tool.cli as usize,
             name: tool.name.of(&self.text),
             description: tool.description.of(&self.text),
@@ -171,17 +174,17 @@ impl Tables {
         }
     }
 
-    /// What is known of the arguments of a tool.
+    /// The facts about a tool's arguments.
     #[must_use]
-    pub fn arguments_of(&self, tool: &Tool) -> Vec<facts::Argument<'_>> {
+    pub fn arguments_of(&self, tool: &ToolRow) -> Vec<ArgumentFacts<'_>> {
         let limits = self.limits.rows().slice(tool.limits);
         let arguments = self.arguments.rows().slice(tool.arguments);
-        let argument = |argument: Argument| {
+        let argument_facts = |argument: ArgumentRow| {
             let name = argument.name.of(&self.text);
             let limits = limits.iter();
             let limits = limits.filter(|limit| limit.argument.of(&self.text) == name);
             let choices = self.choices.rows().slice(argument.choices).iter();
-            facts::Argument {
+            ArgumentFacts {
                 name,
                 description: argument.description.of(&self.text),
                 kind: argument.kind,
@@ -189,15 +192,15 @@ impl Tables {
                 default: argument.default.map(|value| value.of(&self.text)),
                 choices: choices.map(|value| value.of(&self.text)).collect(),
                 placement: argument.placement,
-                limits: limits.map(|limit| self.limit(&limit)).collect(),
+                limits: limits.map(|limit| self.limit_facts(&limit)).collect(),
             }
         };
-        arguments.iter().map(argument).collect()
+        arguments.iter().map(argument_facts).collect()
     }
 
-    fn limit(&self, limit: &Limit) -> facts::Limit<'_> {
-        facts::Limit {
-            pattern: limit.pattern.map(|pattern| facts::Pattern {
+    fn limit_facts(&self, limit: &LimitRow) -> LimitFacts<'_> {
+        LimitFacts {
+            pattern: limit.pattern.map(|pattern| PatternFacts {
                 text: pattern.of(&self.text),
                 schema: limit.pattern_schema.map(|piece| piece.of(&self.text)),
                 automaton: limit.automaton.of_bytes(&self.automata),
@@ -208,7 +211,7 @@ impl Tables {
         }
     }
 
-    /// The texts of a list.
+    /// The elements of a list of texts.
     pub fn list(&self, list: RowRange) -> impl Iterator<Item = &str> {
         let pieces = self.lists.rows().slice(list);
         pieces.iter().map(|piece| piece.of(&self.text))

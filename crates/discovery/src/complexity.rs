@@ -1,23 +1,23 @@
-//! Tells how much there is to a tool, by its arguments.
+//! Classifies the complexity of a tool by its arguments.
 
-use climax_catalog::facts::Tool;
+use climax_catalog::facts::ToolFacts;
 
-/// How much a caller has to decide.
+/// How complex a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complexity {
-    /// At most three arguments, of which at most one must be given.
+    /// At most three arguments, at most one of them required.
     Simple,
-    /// Between the other two.
+    /// Everything else.
     Moderate,
-    /// More than eight arguments, or more than three that must be given.
+    /// More than eight arguments, or more than three required ones.
     Complex,
 }
 
 impl Complexity {
-    /// All of them.
+    /// All levels.
     pub const ALL: [Self; 3] = [Self::Simple, Self::Moderate, Self::Complex];
 
-    /// How it is written.
+    /// The name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,9 +34,9 @@ climax_catalog::enum_row!(Complexity {
     Complex
 });
 
-/// The complexity of a tool.
+/// Classifies a tool.
 #[must_use]
-pub fn complexity(tool: &Tool<'_>) -> Complexity {
+pub fn complexity(tool: &ToolFacts<'_>) -> Complexity {
     match (tool.arguments.len(), tool.required().count()) {
         (..=3, ..=1) => Complexity::Simple,
         (9.., _) | (_, 4..) => Complexity::Complex,

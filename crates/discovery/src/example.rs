@@ -1,13 +1,13 @@
-//! Makes calls that a tool takes, with values that its arguments could have.
+//! Makes example calls of a tool from its arguments.
 
-use climax_catalog::facts::{Argument, PlacementKind, Tool};
+use climax_catalog::facts::{ArgumentFacts, PlacementKind, ToolFacts};
 use climax_core::scalar::{self, ArgumentType, Number, Scalar};
 
-/// How many arguments that may be left out the second example has.
-const MOST_OPTIONAL: usize = 2;
+/// The number of optional arguments in the second example.
+const MAX_OPTIONAL_ARGUMENTS: usize = 2;
 
-/// What text an argument could have, by a word of its name.
-const TEXTS: [(&str, &str); 68] = [
+/// Sample texts by a word of the argument's name, sorted.
+const SAMPLE_TEXTS: [(&str, &str); 68] = [
     ("address", "127.0.0.1"),
     ("author", "alice"),
     ("base", "main"),
@@ -78,8 +78,8 @@ const TEXTS: [(&str, &str); 68] = [
     ("version", "1.0.0"),
 ];
 
-/// What number an argument could have, by a word of its name. Others have 1.
-const NUMBERS: [(&str, i64); 13] = [
+/// Sample numbers by a word of the argument's name, sorted. Other arguments get 1.
+const SAMPLE_NUMBERS: [(&str, i64); 13] = [
     ("count", 10),
     ("days", 7),
     ("depth", 2),
@@ -95,36 +95,36 @@ const NUMBERS: [(&str, i64); 13] = [
     ("year", 2026),
 ];
 
-/// The arguments of a call: their numbers, and values for them.
+/// The arguments of an example call: their numbers and values.
 pub type Example<'f> = Vec<(usize, Scalar<'f>)>;
 
-/// One call with only what must be given (or what it reads, if nothing must be), and one with something more
-/// if there is more. None if no value could be found that a policy allows for an argument that must be
-/// given.
+/// Makes a call with the required arguments only (or with standard input, if none is required), and one with
+/// optional arguments, if there are any. Makes none if it finds no value that policies allow for a required
+/// argument.
 #[must_use]
-pub fn examples<'f>(tool: &Tool<'f>) -> Vec<Example<'f>> {
+pub fn examples<'f>(tool: &ToolFacts<'f>) -> Vec<Example<'f>> {
     let has_required = tool.required().next().is_some();
-    let is_first = |argument: &Argument<'_>| {
+    let is_minimal = |argument: &ArgumentFacts<'_>| {
         argument.required || !has_required && argument.placement == PlacementKind::Stdin
     };
     let arguments = || tool.arguments.iter().enumerate();
-    let first = arguments().filter(|(_, argument)| is_first(argument));
-    let first: Option<Example<'f>> = first
-        .map(|(number, argument)| Some((number, value(argument)?)))
+    let minimal: Option<Example<'f>> = arguments()
+        .filter(|(_, argument)| is_minimal(argument))
+        .map(|(number, argument)| Some((number, sample_value(argument)?)))
         .collect();
-    let Some(first) = first else {
+    let Some(minimal) = minimal else {
         return Vec::new();
     };
-    // Where a command runs tells nothing about the tool.
-    let is_optional = |argument: &Argument<'_>| {
-        !is_first(argument) && argument.placement != PlacementKind::Directory
+    // The working directory says nothing about the tool.
+    let is_optional = |argument: &ArgumentFacts<'_>| {
+        !is_minimal(argument) && argument.placement != PlacementKind::Directory
     };
     let optional: Example<'f> = arguments()
         .filter(|(_, argument)| is_optional(argument))
-        .filter_map(|(number, argument)| Some((number, value(argument)?)))
-        .take(MOST_OPTIONAL)
+        .filter_map(|(number, argument)| Some((number, sample_value(argument)?)))
+        .take(MAX_OPTIONAL_ARGUMENTS)
         .collect();
-    let mut examples = vec![first];
+    let mut examples = vec![minimal];
     if !optional.is_empty() {
         let mut longer = [examples[0].clone(), optional].concat();
         longer.sort_by_key(|(number, _)| *number);
@@ -133,63 +133,76 @@ pub fn examples<'f>(tool: &Tool<'f>) -> Vec<Example<'f>> {
     examples
 }
 
-/// A value that an argument takes, the most telling one first.
-fn value<'f>(argument: &Argument<'f>) -> Option<Scalar<'f>> {
+/// The most specific value that the argument and its limits allow.
+fn sample_value<'f>(argument: &ArgumentFacts<'f>) -> Option<Scalar<'f>> {
     let default = argument.default.iter();
     if !argument.choices.is_empty() {
+        // A choice other than the default shows more.
         let is_default = |value: &&Scalar<'f>| argument.default.as_ref() == Some(*value);
         let choices = argument.choices.iter();
         let others = choices.clone().filter(|choice| !is_default(choice));
         let mut all = others.chain(choices.filter(is_default));
         return all.find(|value| argument.allows(value)).cloned();
     }
-    let allowed = |value: &Scalar<'f>| argument.allows(value);
+    let is_allowed = |value: &Scalar<'f>| argument.allows(value);
     match argument.kind {
-        ArgumentType::Boolean => [true, false].map(Scalar::Boolean).into_iter().find(allowed),
+        ArgumentType::Boolean => [true, false]
+            .map(Scalar::Boolean)
+            .into_iter()
+            .find(is_allowed),
         ArgumentType::Integer | ArgumentType::Number => {
-            let usual = Number::Integer(by_name(argument.name, &NUMBERS).unwrap_or(1));
-            let bounds = argument.limits.iter().flat_map(|it| [it.min, it.max]);
-            let numbers = [usual].into_iter().chain(bounds.flatten());
-            let numbers = numbers.filter_map(|number| near(argument.kind, number));
-            numbers.chain(default.cloned()).find(allowed)
+            let sample =
+                Number::Integer(look_up_by_name(argument.name, &SAMPLE_NUMBERS).unwrap_or(1));
+            let bounds = argument
+                .limits
+                .iter()
+                .flat_map(|limit| [limit.min, limit.max]);
+            let numbers = [sample].into_iter().chain(bounds.flatten());
+            let numbers = numbers.filter_map(|number| scalar_at_least(argument.kind, number));
+            numbers.chain(default.cloned()).find(is_allowed)
         }
         ArgumentType::String => {
             let text = |text: &'f str| Scalar::Text(text.into());
-            let told = told(argument.description).map(text);
-            let by_name = by_name(argument.name, &TEXTS).map(text);
-            let mine = || format!("my-{}", argument.name.replace(['_', ' '], "-"));
-            let mine = || Scalar::Text(mine().into());
-            let texts = TEXTS.iter().map(|(_, value)| text(value));
+            let documented = documented_example(argument.description).map(text);
+            let by_name = look_up_by_name(argument.name, &SAMPLE_TEXTS).map(text);
+            let my_name = || format!("my-{}", argument.name.replace(['_', ' '], "-"));
+            let my_name = || Scalar::Text(my_name().into());
+            let samples = SAMPLE_TEXTS.iter().map(|(_, value)| text(value));
             let short = ["example", "a", "A", "1"].into_iter().map(text);
-            let mut values = default.cloned().chain(told).chain(by_name);
-            let others = || std::iter::once_with(mine).chain(texts).chain(short);
-            values.find(allowed).or_else(|| others().find(allowed))
+            let mut values = default.cloned().chain(documented).chain(by_name);
+            let others = || std::iter::once_with(my_name).chain(samples).chain(short);
+            values
+                .find(is_allowed)
+                .or_else(|| others().find(is_allowed))
         }
     }
 }
 
-/// A value that a description gives as an example: `e.g. name=web, ...`.
-fn told(description: &str) -> Option<&str> {
+/// The example value in a description: `name=web` in "e.g. name=web, ...".
+fn documented_example(description: &str) -> Option<&str> {
     let (_, example) = ["e.g. ", "for example ", "such as "]
         .iter()
-        .find_map(|words| description.split_once(words))?;
-    let quote = example.starts_with(['\'', '"', '`']);
-    let ends: &[&str] = if quote {
+        .find_map(|phrase| description.split_once(phrase))?;
+    let is_quoted = example.starts_with(['\'', '"', '`']);
+    let terminators: &[&str] = if is_quoted {
         &["'", "\"", "`"]
     } else {
         &[", ", " or ", " and ", " for ", "; ", ". ", ")"]
     };
-    let example = &example[usize::from(quote)..];
-    let end = ends.iter().filter_map(|end| example.find(end)).min();
+    let example = &example[usize::from(is_quoted)..];
+    let end = terminators
+        .iter()
+        .filter_map(|terminator| example.find(terminator))
+        .min();
     let example = &example[..end.unwrap_or(example.len())];
     let example = example.trim().trim_end_matches(['.', ';', ',']);
-    // Longer ones are rather sentences, and what looks like an option is refused.
+    // Longer text is more likely a sentence, and a call refuses values that look like options.
     let is_value = !example.is_empty() && example.len() <= 40 && !example.starts_with('-');
     is_value.then_some(example)
 }
 
-/// A number as a value, or the whole number above it.
-fn near<'f>(kind: ArgumentType, number: Number) -> Option<Scalar<'f>> {
+/// A number as a value of a type. For an integer type, it is rounded up.
+fn scalar_at_least<'f>(kind: ArgumentType, number: Number) -> Option<Scalar<'f>> {
     match number {
         _ if kind == ArgumentType::Number => Some(Scalar::Number(number)),
         Number::Integer(integer) => Some(Scalar::Integer(integer)),
@@ -197,8 +210,8 @@ fn near<'f>(kind: ArgumentType, number: Number) -> Option<Scalar<'f>> {
     }
 }
 
-/// The entry for the last word of a name that has one: it says what kind of thing it is.
-fn by_name<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
+/// The entry for the last word of a name that has an entry. The last word says most about the kind of value.
+fn look_up_by_name<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
     let name = name.to_lowercase();
     let mut words = name.rsplit(|character: char| !character.is_alphanumeric());
     words.find_map(|word| {
@@ -210,15 +223,16 @@ fn by_name<T: Copy>(name: &str, table: &[(&str, T)]) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{argument, tool};
-    use climax_catalog::facts::{Limit, Pattern};
+    use crate::test_facts::{argument, tool};
+    use climax_catalog::facts::{LimitFacts, PatternFacts};
 
-    /// The examples of a tool, as `name=value ...`.
-    fn texts(tool: &Tool<'_>) -> Vec<String> {
-        let word = |(number, value): &(usize, Scalar<'_>)| {
+    /// The examples of a tool, each as `name=value ...`.
+    fn example_texts(tool: &ToolFacts<'_>) -> Vec<String> {
+        let assignment = |(number, value): &(usize, Scalar<'_>)| {
             format!("{}={}", tool.arguments[*number].name, value.json())
         };
-        let text = |example: &Example<'_>| example.iter().map(word).collect::<Vec<_>>().join(" ");
+        let text =
+            |example: &Example<'_>| example.iter().map(assignment).collect::<Vec<_>>().join(" ");
         examples(tool).iter().map(text).collect()
     }
 
@@ -227,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_sorted() {
-        assert!(TEXTS.is_sorted_by_key(|row| row.0));
-        assert!(NUMBERS.is_sorted_by_key(|row| row.0));
+    fn sample_tables_are_sorted() {
+        assert!(SAMPLE_TEXTS.is_sorted_by_key(|row| row.0));
+        assert!(SAMPLE_NUMBERS.is_sorted_by_key(|row| row.0));
     }
 
     #[test]
-    fn values_follow_from_names_types_enums_and_defaults() {
+    fn values_come_from_names_types_enums_and_defaults() {
         let mut format = argument("format", ArgumentType::String);
         format.choices = vec![text("text"), text("xml")];
         format.default = Some(text("text"));
@@ -243,7 +257,7 @@ mod tests {
         let mut branch = argument("source_branch", ArgumentType::String);
         branch.default = Some(text("trunk"));
         assert_eq!(
-            texts(&tool(vec![format, id, container])),
+            example_texts(&tool(vec![format, id, container])),
             [
                 r#"container_id="1""#,
                 r#"format="xml" container_id="1" container="my-container""#
@@ -251,13 +265,13 @@ mod tests {
         );
         let number = argument("max_lines", ArgumentType::Integer);
         assert_eq!(
-            texts(&tool(vec![branch, number])),
+            example_texts(&tool(vec![branch, number])),
             ["", r#"source_branch="trunk" max_lines=10"#]
         );
     }
 
     #[test]
-    fn a_description_may_give_an_example() {
+    fn the_example_of_a_description_is_found() {
         for (description, expected) in [
             (
                 "Condition as key=value, e.g. name=web, label=a or x=y.",
@@ -279,45 +293,48 @@ mod tests {
             ),
             ("Nothing", None),
         ] {
-            assert_eq!(told(description), expected, "{description}");
+            assert_eq!(documented_example(description), expected, "{description}");
         }
     }
 
     #[test]
-    fn a_tool_without_arguments_has_one_example_and_a_directory_is_no_reason_for_another() {
+    fn a_tool_without_arguments_or_with_only_a_directory_has_one_example() {
         let mut directory = argument("cwd", ArgumentType::String);
         directory.placement = PlacementKind::Directory;
-        assert_eq!(texts(&tool(vec![])), [""]);
-        assert_eq!(texts(&tool(vec![directory])), [""]);
+        assert_eq!(example_texts(&tool(vec![])), [""]);
+        assert_eq!(example_texts(&tool(vec![directory])), [""]);
     }
 
     #[test]
-    fn a_value_is_one_that_policies_allow_or_there_is_none() {
-        let pattern = |text| Limit {
-            pattern: Some(Pattern {
+    fn examples_only_have_values_that_policies_allow() {
+        let pattern = |text| LimitFacts {
+            pattern: Some(PatternFacts {
                 text,
                 schema: None,
                 automaton: &[],
             }),
-            ..Limit::default()
+            ..LimitFacts::default()
         };
         let mut count = argument("count", ArgumentType::Integer);
         count.required = true;
-        count.limits = vec![Limit {
+        count.limits = vec![LimitFacts {
             min: Some(Number::Integer(20)),
             max: Some(Number::Integer(30)),
-            ..Limit::default()
+            ..LimitFacts::default()
         }];
         let mut branch = argument("branch", ArgumentType::String);
         branch.limits = vec![pattern("HEAD|x+")];
         let with_both = tool(vec![count, branch]);
-        assert_eq!(texts(&with_both), ["count=20", r#"count=20 branch="HEAD""#]);
-        let mut odd = argument("odd", ArgumentType::String);
-        odd.limits = vec![pattern("qqq+")];
-        assert_eq!(texts(&tool(vec![odd])), [""]);
-        let mut odd = argument("odd", ArgumentType::String);
-        odd.limits = vec![pattern("qqq+")];
-        odd.required = true;
-        assert_eq!(texts(&tool(vec![odd])), [""; 0]);
+        assert_eq!(
+            example_texts(&with_both),
+            ["count=20", r#"count=20 branch="HEAD""#]
+        );
+        let mut unusual = argument("unusual", ArgumentType::String);
+        unusual.limits = vec![pattern("qqq+")];
+        assert_eq!(example_texts(&tool(vec![unusual])), [""]);
+        let mut unusual = argument("unusual", ArgumentType::String);
+        unusual.limits = vec![pattern("qqq+")];
+        unusual.required = true;
+        assert_eq!(example_texts(&tool(vec![unusual])), [""; 0]);
     }
 }

@@ -1,32 +1,32 @@
-//! Tells what to do and what to watch for when a tool is called: facts of the config in words.
+//! Turns facts about a tool into sentences that help an agent to call it.
 
 use std::time::Duration;
 
-use climax_catalog::facts::{Argument, Limit, PlacementKind, Tool};
+use climax_catalog::facts::{ArgumentFacts, LimitFacts, PlacementKind, ToolFacts};
 use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number, Scalar};
 
-/// More choices than this are in the schema only.
-const MOST_CHOICES: usize = 12;
+/// Longer lists of choices are only in the schema.
+const MAX_LISTED_CHOICES: usize = 12;
 
 /// Sentences about a tool.
 pub struct Guidance {
-    /// What to do.
+    /// How to call it.
     pub best_practices: Vec<String>,
-    /// What to watch for.
+    /// What can go wrong.
     pub common_pitfalls: Vec<String>,
 }
 
-/// What is to be known about a tool.
+/// The guidance for a tool.
 #[must_use]
-pub fn guidance(tool: &Tool<'_>) -> Guidance {
+pub fn guidance(tool: &ToolFacts<'_>) -> Guidance {
     Guidance {
         best_practices: best_practices(tool),
         common_pitfalls: common_pitfalls(tool),
     }
 }
 
-fn best_practices(tool: &Tool<'_>) -> Vec<String> {
+fn best_practices(tool: &ToolFacts<'_>) -> Vec<String> {
     let required: Vec<String> = tool
         .required()
         .map(|argument| format!("'{}' ({})", argument.name, argument.kind.name()))
@@ -34,73 +34,74 @@ fn best_practices(tool: &Tool<'_>) -> Vec<String> {
     let mut sentences = vec![if required.is_empty() {
         "No argument is required.".to_owned()
     } else {
-        format!("Always give {}.", required.join(", "))
+        format!("Always provide {}.", required.join(", "))
     }];
     if tool.risk == Some(Risk::Read) {
-        sentences.push("It only looks (risk: read), so it can be tried.".to_owned());
+        sentences.push("Read-only (risk: read), so it is safe to try.".to_owned());
     }
     for argument in &tool.arguments {
         let name = argument.name;
         match argument.placement {
             PlacementKind::Stdin => {
-                sentences.push(format!("What it is to read goes into '{name}'."));
+                sentences.push(format!("'{name}' is passed on standard input."));
             }
-            PlacementKind::Directory => sentences.push(format!("'{name}' says where it runs.")),
+            PlacementKind::Directory => {
+                sentences.push(format!("'{name}' is the working directory."));
+            }
             PlacementKind::Positional | PlacementKind::Flag => {}
         }
         if let Some(default) = &argument.default {
-            let default = shown(default);
-            sentences.push(format!("'{name}' is {default} unless it is given."));
+            let default = format_value(default);
+            sentences.push(format!("'{name}' defaults to {default}."));
         }
     }
     sentences
 }
 
-fn common_pitfalls(tool: &Tool<'_>) -> Vec<String> {
+fn common_pitfalls(tool: &ToolFacts<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     match tool.risk {
         Some(Risk::Destructive) => sentences.push(
-            "It may destroy something (risk: destructive): be sure of the arguments.".to_owned(),
+            "May delete or overwrite data (risk: destructive): check the arguments first."
+                .to_owned(),
         ),
-        Some(Risk::Write) => sentences.push("It changes something (risk: write).".to_owned()),
+        Some(Risk::Write) => sentences.push("Changes data or state (risk: write).".to_owned()),
         Some(Risk::Read) | None => {}
     }
     for argument in &tool.arguments {
         let name = argument.name;
-        if !argument.choices.is_empty() && argument.choices.len() <= MOST_CHOICES {
-            let choices: Vec<String> = argument.choices.iter().map(shown).collect();
-            sentences.push(format!("'{name}' can only be {}.", choices.join(", ")));
+        if !argument.choices.is_empty() && argument.choices.len() <= MAX_LISTED_CHOICES {
+            let choices: Vec<String> = argument.choices.iter().map(format_value).collect();
+            sentences.push(format!("'{name}' must be one of {}.", choices.join(", ")));
         }
         for limit in &argument.limits {
-            sentences.extend(restriction(name, limit));
+            sentences.extend(limit_sentences(name, limit));
         }
     }
-    let dashed: Vec<String> = tool
+    let dash_refusing: Vec<String> = tool
         .arguments
         .iter()
-        .filter(|argument| is_read_as_option(argument))
+        .filter(|argument| refuses_leading_dash(argument))
         .map(|argument| format!("'{}'", argument.name))
         .collect();
-    if !dashed.is_empty() {
-        let names = dashed.join(", ");
-        sentences.push(format!(
-            "A value of {names} that begins with '-' is refused."
-        ));
+    if !dash_refusing.is_empty() {
+        let names = dash_refusing.join(", ");
+        sentences.push(format!("Values of {names} must not begin with '-'."));
     }
     let seconds = Number::Float(Duration::from_millis(tool.timeout_ms).as_secs_f64()).to_string();
     let seconds = seconds.trim_end_matches(".0");
-    sentences.push(format!("It is ended after {seconds} seconds."));
+    sentences.push(format!("Times out after {seconds} seconds."));
     sentences
 }
 
-fn is_read_as_option(argument: &Argument<'_>) -> bool {
+fn refuses_leading_dash(argument: &ArgumentFacts<'_>) -> bool {
     argument.placement == PlacementKind::Positional
         && argument.kind == ArgumentType::String
         && argument.choices.is_empty()
         && argument.limits.is_empty()
 }
 
-fn restriction(name: &str, limit: &Limit<'_>) -> Vec<String> {
+fn limit_sentences(name: &str, limit: &LimitFacts<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(pattern) = limit.pattern {
         let pattern = pattern.text;
@@ -117,8 +118,8 @@ fn restriction(name: &str, limit: &Limit<'_>) -> Vec<String> {
     sentences
 }
 
-/// Text in quotes, numbers as they are.
-fn shown(value: &Scalar<'_>) -> String {
+/// Formats a value: text in quotes, anything else as JSON.
+fn format_value(value: &Scalar<'_>) -> String {
     match value {
         Scalar::Text(text) => format!("'{text}'"),
         other => other.json().to_string(),

@@ -1,17 +1,17 @@
-//! Turns what is known of tools into an index that ranks them: for each term the tools that have it,
-//! and how much it says about each of them (BM25F). All of that is worked out here, when the catalog is
-//! built; a search adds up numbers.
+//! Turns facts into an inverted index: for each term, the tools that contain it and its impact on their score
+//! (BM25F). Impacts are computed when the catalog is built; a search only adds them up.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use climax_catalog::facts::Facts;
+use climax_catalog::rows::to_u32;
 
-use crate::rank;
-use crate::tokens::{Tokeniser, is_filler, words};
-use crate::trigrams::{self, Trigrams};
+use crate::rank::TermIndex;
+use crate::tokens::{Tokeniser, for_each_word, is_stop_word};
+use crate::trigrams::{TrigramIndex, Trigrams, build_trigram_index};
 
-/// A place in what is known of a tool where a term can be.
+/// A text of a tool or of its CLI that is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The tool's name.
@@ -33,7 +33,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// All of them.
+    /// All fields.
     pub const ALL: [Self; 8] = [
         Self::Name,
         Self::Cli,
@@ -45,8 +45,9 @@ impl Field {
         Self::Tag,
     ];
 
-    /// How much a term in it counts, and how much less in a long one: 0 not at all, 1 in proportion.
-    fn weight(self) -> (f64, f64) {
+    /// BM25F's weight and length normalisation (`b`) of the field. The latter goes from 0 (length has no
+    /// effect) to 1 (a term counts in inverse proportion to the length).
+    fn weight_and_length_normalisation(self) -> (f64, f64) {
         match self {
             Self::Name => (3.0, 0.3),
             Self::Cli => (2.25, 0.0),
@@ -57,110 +58,117 @@ impl Field {
         }
     }
 
-    /// Whose length counts: names and descriptions of arguments are one text.
-    fn length(self) -> usize {
+    /// Fields of the same group share one length: names and descriptions of arguments are one text.
+    fn length_group(self) -> usize {
         match self {
             Self::ArgumentDescription => Self::Argument as usize,
             other => other as usize,
         }
     }
 
-    fn mark(self) -> u8 {
+    fn bit(self) -> u8 {
         1 << self as u8
     }
 
-    /// Whether a posting's marks have it.
+    /// Whether the field is in a posting's field mask.
     #[must_use]
-    pub fn is_in(self, marks: u8) -> bool {
-        marks & self.mark() != 0
+    pub fn is_in(self, field_mask: u8) -> bool {
+        field_mask & self.bit() != 0
     }
 }
 
-/// How fast more of the same term stops to count.
+/// BM25's `k1`: how soon further occurrences of a term stop adding to the score.
 const SATURATION: f64 = 1.2;
-/// The greatest impact, and the greatest share.
-pub(crate) const MOST: f64 = 255.0;
-/// How far a tool's number is shifted in a posting to make room for the impact.
-pub(crate) const SHIFT: u32 = 8;
-/// The shortest word that is looked for at the ends of longer ones.
-const SHORTEST_PART: usize = 4;
+/// The largest impact in a posting.
+pub(crate) const MAX_IMPACT: f64 = 255.0;
+/// The name share of a term that makes up the names of both tool and CLI.
+pub(crate) const MAX_NAME_SHARE: f64 = 255.0;
+/// The number of low bits of a posting that hold the impact. The tool's number is in the bits above, so
+/// there are less than 2^24 tools.
+pub(crate) const IMPACT_BITS: u32 = 8;
+/// The minimum length of a compound's part.
+const MIN_PART_LETTERS: usize = 4;
 
 climax_catalog::tables! {
-    /// The index. Numbers in it are little-endian, of four bytes.
+    /// The inverted index. Numbers are four bytes, little-endian.
     Index {
-        /// Each term once, sorted, without gaps.
+        /// All terms, sorted, without separators.
         terms: Cow<'static, str>,
-        /// Two numbers for each term, and for the end: where it begins in the text, and where its postings
-        /// begin.
+        /// For each term, and once more for the end: where it begins in `terms`, and where its postings begin in
+        /// `postings`.
         rows: Cow<'static, [u8]>,
-        /// For each tool that has a term: its number and the impact.
+        /// The postings of all terms: a tool's number and the term's impact on its score.
         postings: Cow<'static, [u8]>,
-        /// Two bytes for each posting: in which fields the term is, and how much of the names of tool and
-        /// CLI it makes up.
-        marks: Cow<'static, [u8]>,
-        /// Terms by their trigrams.
+        /// The payload of each posting, two bytes: the mask of the fields that contain the term, and the term's
+        /// share of the names of tool and CLI.
+        payloads: Cow<'static, [u8]>,
+        /// The terms by their trigrams.
         trigrams: Trigrams,
-        /// The impact of a term that would be in one tool only, and there everything.
-        rarest: u32,
+        /// The impact that a query term without postings is assumed to have: the upper limit for a term that
+        /// occurs in one tool only.
+        unknown_term_impact: u32,
     }
 }
 
-/// A term of a tool while the index is made.
+/// A posting while the index is built: a tool that contains a term.
 #[derive(Default)]
 struct Posting {
     tool: u32,
+    /// The term frequency over all fields, weighted and normalised by length.
     frequency: f64,
-    marks: u8,
-    share: f64,
+    field_mask: u8,
+    /// The term's share of the names of tool and CLI, from 0 to 1.
+    name_share: f64,
 }
 
-/// Indexes tools.
+/// Indexes the tools.
 ///
 /// # Panics
-/// There are 2^24 tools, or 4 GiB of terms.
+/// If there are 4 GiB of terms or more.
 #[must_use]
-pub fn index(facts: &Facts<'_>) -> Index {
-    let mut collector = Collector::default();
-    let fields = collector.fields(facts);
-    let averages = averages(facts, &fields);
+pub fn build_index(facts: &Facts<'_>) -> Index {
+    let mut vocabulary = Vocabulary::default();
+    let field_terms = vocabulary.field_terms(facts);
+    let average_lengths = average_lengths(facts, &field_terms);
     let mut postings: Vec<Vec<Posting>> = Vec::new();
-    postings.resize_with(collector.terms.len(), Vec::new);
+    postings.resize_with(vocabulary.terms.len(), Vec::new);
     for (number, tool) in (0..).zip(&facts.tools) {
         for field in Field::ALL {
-            let terms = fields.of(field, number as usize, tool.cli);
-            let (weight, by_length) = field.weight();
-            let length = fields.length(field, number as usize, tool.cli) / averages[field.length()];
-            let frequency = weight / (1.0 - by_length + by_length * length);
+            let terms = field_terms.of(field, number as usize, tool.cli);
+            let (weight, normalisation) = field.weight_and_length_normalisation();
+            let length = field_terms.length(field, number as usize, tool.cli)
+                / average_lengths[field.length_group()];
+            let frequency = weight / (1.0 - normalisation + normalisation * length);
             for term in terms {
-                let posting = posting(&mut postings[*term as usize], number);
+                let posting = last_posting(&mut postings[*term as usize], number);
                 posting.frequency += frequency;
-                posting.marks |= field.mark();
+                posting.field_mask |= field.bit();
             }
         }
     }
-    let rarities: Vec<f64> = postings
+    let idfs: Vec<f64> = postings
         .iter()
-        .map(|postings| rarity(facts.tools.len(), postings.len()))
+        .map(|postings| inverse_document_frequency(facts.tools.len(), postings.len()))
         .collect();
     for (number, tool) in (0..).zip(&facts.tools) {
         for field in [Field::Name, Field::Cli] {
-            let terms = fields.of(field, number as usize, tool.cli);
+            let terms = field_terms.of(field, number as usize, tool.cli);
             let terms: BTreeSet<u32> = terms.iter().copied().collect();
-            let whole: f64 = terms.iter().map(|term| rarities[*term as usize]).sum();
+            let idf_sum: f64 = terms.iter().map(|term| idfs[*term as usize]).sum();
             for term in terms {
-                let posting = of_tool(&mut postings[term as usize], number);
-                posting.share += rarities[term as usize] / whole / 2.0;
+                let posting = posting_of(&mut postings[term as usize], number);
+                posting.name_share += idfs[term as usize] / idf_sum / 2.0;
             }
         }
     }
-    add_parts(facts, &collector, &fields, &mut postings);
-    let mut terms: Vec<(String, u32)> = collector.terms.into_iter().collect();
+    add_compound_parts(facts, &vocabulary, &field_terms, &mut postings);
+    let mut terms: Vec<(String, u32)> = vocabulary.terms.into_iter().collect();
     terms.sort_unstable();
-    layout(facts.tools.len(), &terms, &rarities, &postings)
+    encode(facts.tools.len(), &terms, &idfs, &postings)
 }
 
-/// The posting of the tool that is being added.
-fn posting(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
+/// The posting of a tool, for tools in ascending order: the last one, or a new one.
+fn last_posting(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
     if postings.last().is_none_or(|last| last.tool != tool) {
         postings.push(Posting {
             tool,
@@ -171,83 +179,85 @@ fn posting(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
     &mut postings[last]
 }
 
-/// The posting of a tool, which may be one that had none.
-fn of_tool(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
-    let at = postings.partition_point(|posting| posting.tool < tool);
-    if postings.get(at).is_none_or(|posting| posting.tool != tool) {
+/// The posting of any tool. It is inserted if there is none.
+fn posting_of(postings: &mut Vec<Posting>, tool: u32) -> &mut Posting {
+    let position = postings.partition_point(|posting| posting.tool < tool);
+    let existing = postings.get(position);
+    if existing.is_none_or(|posting| posting.tool != tool) {
         let posting = Posting {
             tool,
             ..Posting::default()
         };
-        postings.insert(at, posting);
+        postings.insert(position, posting);
     }
-    &mut postings[at]
+    &mut postings[position]
 }
 
-/// How much a term tells that some tools have.
-pub(crate) fn rarity(tools: usize, having: usize) -> f64 {
-    libm::log(1.0 + real(tools) / real(having))
+/// The inverse document frequency of a term: the fewer tools contain it, the more it says.
+pub(crate) fn inverse_document_frequency(tools: usize, tools_with_term: usize) -> f64 {
+    libm::log(1.0 + to_f64(tools) / to_f64(tools_with_term))
 }
 
-/// The words that were seen, and their terms.
+/// Numbers the terms, in the order in which they are first used.
 #[derive(Default)]
-struct Collector {
+struct Vocabulary {
     tokeniser: Tokeniser,
-    /// The term of each word, if it has one.
+    /// The term of each word; stop words have none.
     words: HashMap<String, Option<u32>>,
     terms: HashMap<String, u32>,
 }
 
-impl Collector {
-    fn terms<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
-        let mut found = Vec::new();
+impl Vocabulary {
+    /// The terms of texts, one for each occurrence.
+    fn terms_of<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
+        let mut terms = Vec::new();
         for text in texts {
-            words(text, |word| {
-                if let Some(known) = self.words.get(word) {
-                    found.extend(known);
+            for_each_word(text, |word| {
+                if let Some(term) = self.words.get(word) {
+                    terms.extend(term);
                     return;
                 }
-                let next = number(self.terms.len());
+                let next = to_u32(self.terms.len());
                 let term = self.tokeniser.term(word);
                 let term = term.map(|term| *self.terms.entry(term.into_owned()).or_insert(next));
                 self.words.insert(word.to_owned(), term);
-                found.extend(term);
+                terms.extend(term);
             });
         }
-        found
+        terms
     }
 
-    fn fields(&mut self, facts: &Facts<'_>) -> Fields {
-        let mut fields = Fields::default();
+    fn field_terms(&mut self, facts: &Facts<'_>) -> FieldTerms {
+        let mut fields = FieldTerms::default();
         for tool in &facts.tools {
             let arguments = || tool.arguments.iter();
             fields.of_tools.push([
-                self.terms([tool.name].into_iter()),
-                self.terms([tool.description].into_iter()),
-                self.terms(arguments().map(|argument| argument.name)),
-                self.terms(arguments().map(|argument| argument.description)),
+                self.terms_of([tool.name].into_iter()),
+                self.terms_of([tool.description].into_iter()),
+                self.terms_of(arguments().map(|argument| argument.name)),
+                self.terms_of(arguments().map(|argument| argument.description)),
             ]);
         }
         for cli in &facts.clis {
             fields.of_clis.push([
-                self.terms([cli.name].into_iter()),
-                self.terms([cli.description].into_iter()),
-                self.terms(cli.category.into_iter()),
-                self.terms(cli.tags.iter().copied()),
+                self.terms_of([cli.name].into_iter()),
+                self.terms_of([cli.description].into_iter()),
+                self.terms_of(cli.category.into_iter()),
+                self.terms_of(cli.tags.iter().copied()),
             ]);
         }
         fields
     }
 }
 
-/// The terms of all fields: those of a tool by its number, those of its CLI by the CLI's.
+/// The terms of all fields. The fields of a CLI are stored once for all of its tools.
 #[derive(Default)]
-struct Fields {
+struct FieldTerms {
     of_tools: Vec<[Vec<u32>; 4]>,
     of_clis: Vec<[Vec<u32>; 4]>,
 }
 
-impl Fields {
+impl FieldTerms {
     fn of(&self, field: Field, tool: usize, cli: usize) -> &[u32] {
         match field {
             Field::Name => &self.of_tools[tool][0],
@@ -261,259 +271,255 @@ impl Fields {
         }
     }
 
+    /// The number of terms in all fields of a field's length group.
     fn length(&self, field: Field, tool: usize, cli: usize) -> f64 {
         let fields = Field::ALL.into_iter();
-        let fields = fields.filter(|other| other.length() == field.length());
-        real(fields.map(|field| self.of(field, tool, cli).len()).sum())
+        let fields = fields.filter(|other| other.length_group() == field.length_group());
+        to_f64(fields.map(|field| self.of(field, tool, cli).len()).sum())
     }
 }
 
-/// How many terms each field has on average, by its length's number; never nothing.
-fn averages(facts: &Facts<'_>, fields: &Fields) -> [f64; Field::ALL.len()] {
+/// The average length of each field; 1 if the field is always empty.
+fn average_lengths(facts: &Facts<'_>, field_terms: &FieldTerms) -> [f64; Field::ALL.len()] {
     Field::ALL.map(|field| {
         let tools = facts.tools.iter().enumerate();
-        let lengths = tools.map(|(number, tool)| fields.length(field, number, tool.cli));
-        let average = lengths.sum::<f64>() / real(facts.tools.len().max(1));
+        let lengths = tools.map(|(number, tool)| field_terms.length(field, number, tool.cli));
+        let average = lengths.sum::<f64>() / to_f64(facts.tools.len().max(1));
         if average > 0.0 { average } else { 1.0 }
     })
 }
 
-/// Adds the parts of names that are written as one word: `gzip` has `zip`, if texts speak of it.
-fn add_parts(
+/// Splits compounds in names: adds the first or last part of a word if descriptions use that part as a word
+/// (`lsblock` gets `block`).
+fn add_compound_parts(
     facts: &Facts<'_>,
-    collector: &Collector,
-    fields: &Fields,
+    vocabulary: &Vocabulary,
+    field_terms: &FieldTerms,
     postings: &mut [Vec<Posting>],
 ) {
-    let known = words_of_texts(facts);
+    let known_parts = description_words(facts);
     for (number, tool) in (0..).zip(&facts.tools) {
-        let mut found: Vec<(&str, f64, Field)> = Vec::new();
+        let mut parts: Vec<(&str, f64, Field)> = Vec::new();
         let name = tool.name.to_lowercase();
         let cli = facts.cli_of(tool).name.to_lowercase();
-        let of_name = letters(&name).map(|word| (word, Field::Name));
-        let of_cli = letters(&cli).map(|word| (word, Field::Cli));
-        for (word, field) in of_name.chain(of_cli) {
-            for length in SHORTEST_PART..word.len() {
+        let name_words = letter_runs(&name).map(|word| (word, Field::Name));
+        let cli_words = letter_runs(&cli).map(|word| (word, Field::Cli));
+        for (word, field) in name_words.chain(cli_words) {
+            for length in MIN_PART_LETTERS..word.len() {
                 for part in [&word[..length], &word[word.len() - length..]] {
-                    if let Some(part) = known.get(part) {
-                        let share = real(length) / real(word.len());
-                        match found.iter_mut().find(|(found, _, _)| found == part) {
-                            Some(found) => found.1 = found.1.max(share),
-                            None => found.push((part, share, field)),
+                    if let Some(part) = known_parts.get(part) {
+                        let word_share = to_f64(length) / to_f64(word.len());
+                        match parts.iter_mut().find(|(other, _, _)| other == part) {
+                            Some(known) => known.1 = known.1.max(word_share),
+                            None => parts.push((part, word_share, field)),
                         }
                     }
                 }
             }
         }
-        found.sort_by_key(|(part, _, _)| *part);
-        let own = |term: &u32| {
-            let names = [Field::Name, Field::Cli].into_iter();
-            names
-                .into_iter()
-                .any(|field| fields.of(field, number as usize, tool.cli).contains(term))
+        parts.sort_by_key(|(part, _, _)| *part);
+        let is_in_names = |term: &u32| {
+            [Field::Name, Field::Cli].into_iter().any(|field| {
+                let terms = field_terms.of(field, number as usize, tool.cli);
+                terms.contains(term)
+            })
         };
-        let is_whole = |part: &str| {
-            let mut others = found.iter().filter(|(other, _, _)| *other != part);
+        let is_longest = |part: &str| {
+            let mut others = parts.iter().filter(|(other, _, _)| *other != part);
             !others.any(|(other, _, _)| other.contains(part))
         };
-        for (part, share, field) in found.iter().filter(|(part, _, _)| is_whole(part)) {
-            let term = collector
-                .terms
-                .get(&*collector.tokeniser.stem(part))
-                .copied();
-            if let Some(term) = term.filter(|term| !own(term)) {
-                let posting = of_tool(&mut postings[term as usize], number);
-                posting.frequency += share;
-                posting.marks |= field.mark();
+        for (part, word_share, field) in parts.iter().filter(|(part, _, _)| is_longest(part)) {
+            let stem = vocabulary.tokeniser.stem(part);
+            let term = vocabulary.terms.get(&*stem).copied();
+            if let Some(term) = term.filter(|term| !is_in_names(term)) {
+                let posting = posting_of(&mut postings[term as usize], number);
+                posting.frequency += word_share;
+                posting.field_mask |= field.bit();
             }
         }
     }
 }
 
-/// The words that descriptions of at least two tools have and that are long enough to be parts.
-fn words_of_texts(facts: &Facts<'_>) -> BTreeSet<String> {
+/// The words that occur in descriptions of at least two tools and are long enough to be a compound's part.
+fn description_words(facts: &Facts<'_>) -> BTreeSet<String> {
+    // The last tool that uses the word, and the number of tools that do.
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     for (number, tool) in facts.tools.iter().enumerate() {
         let arguments = tool.arguments.iter().map(|argument| argument.description);
         for text in [tool.description].into_iter().chain(arguments) {
             let text = text.to_lowercase();
-            for word in letters(&text).filter(|word| word.len() >= SHORTEST_PART) {
-                let (last, count) = match counts.get_mut(word) {
+            for word in letter_runs(&text).filter(|word| word.len() >= MIN_PART_LETTERS) {
+                let (last_tool, count) = match counts.get_mut(word) {
                     Some(known) => known,
                     None => counts.entry(word.to_owned()).or_insert((usize::MAX, 0)),
                 };
-                if *last != number {
-                    *last = number;
+                if *last_tool != number {
+                    *last_tool = number;
                     *count += 1;
                 }
             }
         }
     }
-    let known = counts.into_iter().filter(|(_, (_, count))| *count >= 2);
-    let known = known.map(|(word, _)| word);
-    known.filter(|word| !is_filler(word)).collect()
+    let frequent = counts.into_iter().filter(|(_, (_, count))| *count >= 2);
+    let words = frequent.map(|(word, _)| word);
+    words.filter(|word| !is_stop_word(word)).collect()
 }
 
-/// The runs of plain letters.
-fn letters(text: &str) -> impl Iterator<Item = &str> {
+/// The runs of lower-case ASCII letters.
+fn letter_runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_ascii_lowercase())
         .filter(|word| !word.is_empty())
 }
 
-fn layout(
-    tools: usize,
-    terms: &[(String, u32)],
-    rarities: &[f64],
-    postings: &[Vec<Posting>],
-) -> Index {
+/// Encodes the index. Impacts are scaled so that the largest one is [`MAX_IMPACT`].
+fn encode(tools: usize, terms: &[(String, u32)], idfs: &[f64], postings: &[Vec<Posting>]) -> Index {
     let impact = |term: u32, posting: &Posting| {
-        rarities[term as usize] * posting.frequency / (SATURATION + posting.frequency)
+        idfs[term as usize] * posting.frequency / (SATURATION + posting.frequency)
     };
     let impacts = (0..)
         .zip(postings)
         .flat_map(|(term, postings)| postings.iter().map(move |posting| impact(term, posting)));
-    let unit = impacts.fold(0.0, f64::max) / MOST;
+    let unit = impacts.fold(0.0, f64::max) / MAX_IMPACT;
     let mut index = Index {
-        rarest: whole(libm::log(1.0 + real(tools)) / unit.max(f64::MIN_POSITIVE)),
-        trigrams: trigrams::index(terms.iter().map(|(term, _)| term.as_str())),
+        unknown_term_impact: round_to_u32(
+            inverse_document_frequency(tools, 1) / unit.max(f64::MIN_POSITIVE),
+        ),
+        trigrams: build_trigram_index(terms.iter().map(|(term, _)| term.as_str())),
         ..Index::default()
     };
     for (text, term) in terms {
-        index.end_row();
+        index.start_row();
         *index.terms.to_mut() += text;
         for posting in &postings[*term as usize] {
-            let impact = whole(impact(*term, posting) / unit).max(1);
-            let share = whole(posting.share * MOST);
-            let posting_bytes = (posting.tool << SHIFT | impact).to_le_bytes();
+            let impact = round_to_u32(impact(*term, posting) / unit).max(1);
+            let posting_bytes = (posting.tool << IMPACT_BITS | impact).to_le_bytes();
             index.postings.to_mut().extend(posting_bytes);
-            let share = u8::try_from(share).unwrap_or(u8::MAX);
-            index.marks.to_mut().extend([posting.marks, share]);
+            let name_share = round_to_u32(posting.name_share * MAX_NAME_SHARE);
+            let name_share = u8::try_from(name_share).unwrap_or(u8::MAX);
+            let payload = [posting.field_mask, name_share];
+            index.payloads.to_mut().extend(payload);
         }
     }
-    index.end_row();
+    index.start_row();
     index
 }
 
 impl Index {
-    /// Where the next row begins, and the one before ends.
-    fn end_row(&mut self) {
+    /// Adds the row of the next term. It also ends the row before, so there is one more than there are terms.
+    fn start_row(&mut self) {
         for position in [self.terms.len(), self.postings.len() / 4] {
-            self.rows.to_mut().extend(number(position).to_le_bytes());
+            self.rows.to_mut().extend(to_u32(position).to_le_bytes());
         }
     }
 
-    /// The index as it is searched, for so many tools.
+    /// The index in the form that is searched. `tools` is the number of tools in the catalog.
     #[must_use]
-    pub fn ranking(&self, tools: usize) -> rank::View<'_> {
-        rank::View {
+    pub fn term_index(&self, tools: usize) -> TermIndex<'_> {
+        TermIndex {
             terms: &self.terms,
             rows: self.rows.as_chunks().0,
             postings: self.postings.as_chunks().0,
-            notes: self.marks.as_chunks().0,
-            trigrams: trigrams::View {
+            payloads: self.payloads.as_chunks().0,
+            trigrams: TrigramIndex {
                 rows: self.trigrams.rows.as_chunks().0,
-                words: self.trigrams.words.as_chunks().0,
+                terms: self.trigrams.terms.as_chunks().0,
             },
-            rarest: self.rarest,
+            unknown_term_impact: self.unknown_term_impact,
             tools,
         }
     }
 }
 
-fn number(position: usize) -> u32 {
-    u32::try_from(position).expect("less than 4 GiB of terms")
-}
-
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-fn real(count: usize) -> f64 {
+fn to_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// The nearest whole number.
+/// The nearest integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a cast saturates"
+    reason = "casts from floats saturate"
 )]
-fn whole(number: f64) -> u32 {
+pub(crate) fn round_to_u32(number: f64) -> u32 {
     number.round() as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Mode;
-    use climax_catalog::facts::Tool;
+    use crate::rank::RankingMode;
+    use climax_catalog::facts::ToolFacts;
 
-    /// Tools of one CLI: their names and descriptions.
+    /// Tools of one CLI with names and descriptions.
     fn facts<'f>(tools: &[(&'f str, &'f str)]) -> Facts<'f> {
-        let tools = tools.iter().map(|(name, description)| Tool {
+        let tools = tools.iter().map(|(name, description)| ToolFacts {
             name,
             description,
-            ..crate::sample::tool(Vec::new())
+            ..crate::test_facts::tool(Vec::new())
         });
         Facts {
-            clis: vec![crate::sample::cli("cli")],
+            clis: vec![crate::test_facts::cli("cli")],
             tools: tools.collect(),
             has_policy: false,
         }
     }
 
-    /// The names of the tools that a query finds, the best first.
-    fn found<'f>(facts: &Facts<'f>, query: &str) -> Vec<&'f str> {
-        let index = index(facts);
-        let ranking = index.ranking(facts.tools.len());
-        let ranked = ranking.rank(query, Mode::Keyword, 10, |_| true);
+    /// The names of the tools that match a query, the best first.
+    fn search<'f>(facts: &Facts<'f>, query: &str) -> Vec<&'f str> {
+        let index = build_index(facts);
+        let index = index.term_index(facts.tools.len());
+        let ranked = index.rank(query, RankingMode::Keyword, 10, |_| true);
         let best = ranked.best.iter();
         best.map(|hit| facts.tools[hit.tool as usize].name)
             .collect()
     }
 
     #[test]
-    fn names_count_more_than_descriptions_and_rare_words_more_than_usual_ones() {
+    fn names_outweigh_descriptions_and_rare_terms_outweigh_frequent_ones() {
         let facts = facts(&[
             ("show", "prints a file"),
             ("file_print", "writes a thing"),
             ("other", "has a file too"),
         ]);
         assert_eq!(
-            found(&facts, "printing files"),
+            search(&facts, "printing files"),
             ["file_print", "show", "other"]
         );
-        assert_eq!(found(&facts, "file thing")[0], "file_print");
-        assert_eq!(found(&facts, "nothing known"), [""; 0]);
+        assert_eq!(search(&facts, "file thing")[0], "file_print");
+        assert_eq!(search(&facts, "nothing known"), [""; 0]);
     }
 
     #[test]
-    fn a_name_that_is_one_word_has_the_parts_that_texts_speak_of() {
+    fn compounds_in_names_match_parts_that_two_descriptions_use() {
         let facts = facts(&[
             ("lsblock", "devices"),
             ("a", "a block of it"),
             ("b", "another block"),
             ("lsonce", "once only here"),
         ]);
-        assert!(found(&facts, "block").contains(&"lsblock"));
-        // One text is not enough.
-        assert_eq!(found(&facts, "once"), ["lsonce"]);
-        assert_eq!(found(&facts, "lsbloc"), ["lsblock"]);
+        assert!(search(&facts, "block").contains(&"lsblock"));
+        // One description is not enough.
+        assert_eq!(search(&facts, "once"), ["lsonce"]);
+        assert_eq!(search(&facts, "lsbloc"), ["lsblock"]);
     }
 
     #[test]
-    fn the_same_facts_make_the_same_bytes() {
+    fn the_same_facts_give_the_same_bytes() {
         let tools = [
             ("git_log", "show commits"),
             ("git_add", "stage files for commits"),
         ];
-        let [one, other] = [index(&facts(&tools)), index(&facts(&tools))];
+        let [one, other] = [(); 2].map(|()| build_index(&facts(&tools)));
         assert_eq!(one.terms, other.terms);
         assert_eq!(one.rows, other.rows);
         assert_eq!(one.postings, other.postings);
-        assert_eq!(one.marks, other.marks);
-        assert_eq!(one.trigrams.words, other.trigrams.words);
+        assert_eq!(one.payloads, other.payloads);
+        assert_eq!(one.trigrams.terms, other.trigrams.terms);
     }
 
     #[test]
-    fn no_tools_are_an_index_too() {
-        assert_eq!(found(&facts(&[]), "anything"), [""; 0]);
+    fn an_index_without_tools_finds_nothing() {
+        assert_eq!(search(&facts(&[]), "anything"), [""; 0]);
     }
 }

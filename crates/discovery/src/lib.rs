@@ -1,5 +1,6 @@
-//! How tools are found, and what follows from what is said about them. The code generator works it out
-//! and bakes it; the server reads it, and works it out again for what a policy at its start has left.
+//! Derives the search index and further information about tools from facts: types, examples, guidance and
+//! relations. The code generator bakes the result. After a policy at the start has narrowed the catalog, the
+//! server derives it again.
 
 pub mod complexity;
 pub mod example;
@@ -9,9 +10,9 @@ pub mod notes;
 mod quotations;
 pub mod rank;
 pub mod relations;
-#[cfg(test)]
-mod sample;
 pub mod synonyms;
+#[cfg(test)]
+mod test_facts;
 pub mod tokens;
 pub mod tool_type;
 pub mod trigrams;
@@ -19,25 +20,25 @@ pub mod vectors;
 
 use climax_catalog::facts::Facts;
 
-use index::{Index, index};
+use index::{Index, build_index};
 use notes::{Notes, notes};
 use relations::relations;
 use vectors::Vectors;
 
 climax_catalog::tables! {
-    /// All that follows from the facts, as a binary holds it.
+    /// Everything that is derived from the facts.
     Discovery {
-        /// By which tools are ranked.
+        /// The index that ranks tools.
         index: Index,
-        /// What follows for each.
+        /// Derived information about each tool.
         notes: Notes,
     }
 }
 
-/// Works out all that follows from the facts.
+/// Derives index and notes from the facts.
 #[must_use]
 pub fn derive(facts: &Facts<'_>) -> Discovery {
-    let index = index(facts);
+    let index = build_index(facts);
     let vectors = Vectors::new(facts, &index);
     let relations = relations(facts, &vectors);
     let centrality = vectors.centrality(facts);

@@ -1,12 +1,12 @@
-//! What follows from the facts for each tool, as a binary holds it: its type and complexity, example calls,
-//! related tools and sentences about it.
+//! Turns facts and relations into notes: tables with the type, complexity, examples, guidance and related
+//! tools of each tool.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use climax_catalog::facts::{Facts, Tool};
-use climax_catalog::rows::{Piece, RowRange, Rows, Scalar, Table, count};
-use climax_core::scalar;
+use climax_catalog::facts::{Facts, ToolFacts};
+use climax_catalog::rows::{Piece, RowRange, Rows, ScalarRow, Table, to_u32};
+use climax_core::scalar::Scalar;
 
 use crate::complexity::{Complexity, complexity};
 use crate::example::examples;
@@ -15,77 +15,77 @@ use crate::relations::Relations;
 use crate::tool_type::{ToolType, tool_type};
 
 climax_catalog::tables! {
-    /// What follows for each tool.
+    /// Derived information about all tools.
     Notes {
-        /// The text that rows refer to. Each part is there once.
+        /// The text that rows refer to, without duplicates.
         text: Cow<'static, str>,
-        /// One for each tool.
+        /// One note per tool.
         tools: Table<Note>,
-        /// The examples of all tools.
+        /// The example calls of all tools: ranges of `values`.
         examples: Table<RowRange>,
-        /// The arguments of all examples.
+        /// The argument values of all example calls.
         values: Table<ExampleValue>,
-        /// Lists of sentences.
+        /// The elements of all lists of sentences.
         sentences: Table<Piece>,
-        /// Lists of numbers of tools.
+        /// The elements of all lists of related tools: their numbers.
         related: Table<u32>,
     }
 }
 
 climax_catalog::row! {
-    /// What follows for one tool.
+    /// Derived information about one tool.
     Note {
-        /// Where its program comes from.
+        /// The origin of its program.
         tool_type: ToolType,
-        /// How much there is to it.
+        /// How complex a call is.
         complexity: Complexity,
-        /// How many bytes the first sentence of its description has.
-        sentence: u32,
-        /// How much it has in common with the others of its category.
+        /// The length of the first sentence of its description in bytes.
+        first_sentence_length: u32,
+        /// Its mean similarity to all tools of its category, in thousandths.
         centrality: u32,
-        /// Calls that it takes.
+        /// Its example calls.
         examples: RowRange,
-        /// Sentences: what to do.
+        /// Sentences: how to call it.
         best_practices: RowRange,
-        /// Sentences: what to watch for.
+        /// Sentences: what can go wrong.
         common_pitfalls: RowRange,
-        /// Tools that could be used in its place.
+        /// Tools that could be used instead.
         alternatives: RowRange,
-        /// Tools that do something else with the same thing.
+        /// Tools with another verb for the same object.
         complementary: RowRange,
-        /// Tools that tell what it needs.
+        /// Tools that list possible values of its arguments.
         prerequisites: RowRange,
     }
 }
 
 climax_catalog::row! {
-    /// An argument of an example.
+    /// An argument value of an example call.
     ExampleValue {
-        /// Its number among the tool's arguments.
+        /// The argument's number within the tool.
         argument: u32,
         /// Its value.
-        value: Scalar,
+        value: ScalarRow,
     }
 }
 
 impl Notes {
-    /// What follows for the tool that has a number.
+    /// The note of the tool with a number.
     #[must_use]
     pub fn of(&self, tool: u32) -> Note {
         self.tools.rows().get(tool)
     }
 
-    /// The example calls of a list: the numbers of arguments, and their values.
+    /// The example calls of a list, each as argument numbers and values.
     pub fn examples(
         &self,
         list: RowRange,
-    ) -> impl Iterator<Item = impl Iterator<Item = (u32, scalar::Scalar<'_>)>> {
+    ) -> impl Iterator<Item = impl Iterator<Item = (u32, Scalar<'_>)>> {
         let examples = self.examples.rows().slice(list);
         examples.iter().map(|values| {
             let values = self.values.rows().slice(values);
             values
                 .iter()
-                .map(|it| (it.argument, it.value.of(&self.text)))
+                .map(|row| (row.argument, row.value.of(&self.text)))
         })
     }
 
@@ -95,17 +95,17 @@ impl Notes {
         pieces.iter().map(|piece| piece.of(&self.text))
     }
 
-    /// The numbers of the tools of a list.
+    /// The tool numbers of a list.
     #[must_use]
     pub fn related(&self, list: RowRange) -> Rows<'_, u32> {
         self.related.rows().slice(list)
     }
 }
 
-/// Works out what follows from the facts.
+/// Makes the notes of all tools.
 #[must_use]
 pub fn notes(facts: &Facts<'_>, relations: &[Relations], centrality: &[u32]) -> Notes {
-    let mut builder = Builder::default();
+    let mut builder = NotesBuilder::default();
     for ((tool, relations), centrality) in facts.tools.iter().zip(relations).zip(centrality) {
         builder.push_tool(facts, tool, relations, *centrality);
     }
@@ -113,31 +113,31 @@ pub fn notes(facts: &Facts<'_>, relations: &[Relations], centrality: &[u32]) -> 
 }
 
 #[derive(Default)]
-struct Builder {
+struct NotesBuilder {
     notes: Notes,
-    /// Where each text is that was pushed.
+    /// The piece of each text that was added.
     pieces: HashMap<String, Piece>,
 }
 
-impl Builder {
+impl NotesBuilder {
     fn push_tool(
         &mut self,
         facts: &Facts<'_>,
-        tool: &Tool<'_>,
+        tool: &ToolFacts<'_>,
         relations: &Relations,
         centrality: u32,
     ) {
         let guidance = guidance(tool);
-        let mut related = |tools: &[u32]| self.notes.related.extend(tools.iter().copied());
+        let mut push_related = |tools: &[u32]| self.notes.related.extend(tools.iter().copied());
         let (alternatives, complementary, prerequisites) = (
-            related(&relations.alternatives),
-            related(&relations.complementary),
-            related(&relations.prerequisites),
+            push_related(&relations.alternatives),
+            push_related(&relations.complementary),
+            push_related(&relations.prerequisites),
         );
         let note = Note {
             tool_type: tool_type(facts.cli_of(tool).command, tool.command),
             complexity: complexity(tool),
-            sentence: count(first_sentence(tool.description).len()),
+            first_sentence_length: to_u32(first_sentence(tool.description).len()),
             centrality,
             examples: self.push_examples(tool),
             best_practices: self.push_sentences(&guidance.best_practices),
@@ -149,12 +149,12 @@ impl Builder {
         self.notes.tools.push(&note);
     }
 
-    fn push_examples(&mut self, tool: &Tool<'_>) -> RowRange {
+    fn push_examples(&mut self, tool: &ToolFacts<'_>) -> RowRange {
         let mut ranges = Vec::new();
         for example in examples(tool) {
-            let row = |(argument, value): &(usize, scalar::Scalar<'_>)| ExampleValue {
-                argument: count(*argument),
-                value: Scalar::new(value, |text| self.piece(text)),
+            let row = |(argument, value): &(usize, Scalar<'_>)| ExampleValue {
+                argument: to_u32(*argument),
+                value: ScalarRow::new(value, |text| self.find_or_push(text)),
             };
             let rows: Vec<ExampleValue> = example.iter().map(row).collect();
             ranges.push(self.notes.values.extend(rows));
@@ -163,24 +163,29 @@ impl Builder {
     }
 
     fn push_sentences(&mut self, sentences: &[String]) -> RowRange {
-        let pieces: Vec<Piece> = sentences.iter().map(|text| self.piece(text)).collect();
+        let pieces: Vec<Piece> = sentences
+            .iter()
+            .map(|text| self.find_or_push(text))
+            .collect();
         self.notes.sentences.extend(pieces)
     }
 
-    fn piece(&mut self, part: &str) -> Piece {
+    /// Adds a text, unless it was added before.
+    fn find_or_push(&mut self, part: &str) -> Piece {
         if let Some(piece) = self.pieces.get(part) {
             return *piece;
         }
         let text = self.notes.text.to_mut();
-        let piece = Piece(count(text.len()), count(part.len()));
+        let piece = Piece(to_u32(text.len()), to_u32(part.len()));
         text.extend([part, "\n"]);
         self.pieces.insert(part.to_owned(), piece);
         piece
     }
 }
 
-/// Up to the first full stop that ends a sentence, or to the end of the line.
+/// The first line up to the first full stop that is followed by a space.
 fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
-    line.find(". ").map_or(line, |stop| &line[..=stop])
+    line.find(". ")
+        .map_or(line, |full_stop| &line[..=full_stop])
 }

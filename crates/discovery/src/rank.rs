@@ -1,28 +1,30 @@
-//! Query -> the tools that fit it best.
+//! Turns a query into the best matching tools.
 
 use std::ops::Range;
 
-use crate::index::{MOST, SHIFT, rarity};
-use crate::quotations::quotations;
-use crate::tokens::{Tokeniser, words};
-use crate::trigrams::{self, dice, distance, is_plain};
+use crate::index::{
+    IMPACT_BITS, MAX_IMPACT, MAX_NAME_SHARE, inverse_document_frequency, round_to_u32,
+};
+use crate::quotations::weighted_parts;
+use crate::tokens::{Tokeniser, for_each_word};
+use crate::trigrams::{TrigramIndex, dice_coefficient, edit_distance, is_fuzzy_matchable};
 
-/// How words of a query are understood.
+/// Which terms of the index a query word matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// As they are, and as they were meant if nobody knows them.
+pub enum RankingMode {
+    /// Its own term. If the index does not have that, spelling corrections.
     Keyword,
-    /// Words that are written alike count too.
+    /// Also similarly spelled terms.
     Hybrid,
-    /// Even more of them.
+    /// Also more and less similarly spelled terms.
     Semantic,
 }
 
-impl Mode {
-    /// All of them.
+impl RankingMode {
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::Semantic, Self::Hybrid, Self::Keyword];
 
-    /// How it is written.
+    /// The name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,51 +34,51 @@ impl Mode {
         }
     }
 
-    /// Which words count that are written alike.
-    fn likeness(self) -> Option<Likeness> {
-        let (least, factor, most) = match self {
+    /// How the query is expanded by similarly spelled terms.
+    fn expansion(self) -> Option<QueryExpansion> {
+        let (min_similarity, weight, max_terms) = match self {
             Self::Keyword => return None,
             Self::Hybrid => (0.55, 0.4, 5),
             Self::Semantic => (0.5, 0.7, 8),
         };
-        Some(Likeness {
-            least,
-            factor,
-            most,
+        Some(QueryExpansion {
+            min_similarity,
+            weight,
+            max_terms,
         })
     }
 }
 
-/// Which words count that are written alike.
+/// How a query is expanded by similarly spelled terms.
 #[derive(Clone, Copy)]
-struct Likeness {
-    /// How alike they must be.
-    least: f64,
-    /// How much they count.
-    factor: f64,
-    /// How many of them.
-    most: usize,
+struct QueryExpansion {
+    /// The minimum Dice coefficient.
+    min_similarity: f64,
+    /// The weight of a term with Dice coefficient 1.
+    weight: f64,
+    /// The maximum number of terms per query word.
+    max_terms: usize,
 }
 
-/// How much a word counts that nobody knows and that is one letter off, if it is long and if it is short,
-/// and two letters off.
-const ONE_OFF: f64 = 0.7;
-const ONE_OFF_SHORT: f64 = 0.3;
-const TWO_OFF: f64 = 0.35;
-/// How many words such a word may have been meant to be.
-const MOST_MEANT: usize = 3;
-/// How much more a tool counts whose names are all in the query.
-const NAMED: f64 = 0.1;
-/// How many hits are kept sorted while more are found.
-const FEW: usize = 64;
-/// How much of what a tool does not have counts against it.
-const UNMET: f64 = 0.3;
-/// The parts of a weight.
-const PARTS: f64 = 256.0;
+/// The weight of a correction at edit distance 1, and of one for a word of less than six letters.
+const DISTANCE_1_WEIGHT: f64 = 0.7;
+const DISTANCE_1_SHORT_WORD_WEIGHT: f64 = 0.3;
+/// The weight of a correction at edit distance 2.
+const DISTANCE_2_WEIGHT: f64 = 0.35;
+/// The maximum number of corrections per query word.
+const MAX_CORRECTIONS: usize = 3;
+/// How much the score of a tool grows if its name and its CLI's name are in the query.
+const NAME_BOOST: f64 = 0.1;
+/// Up to this limit, hits are kept sorted while they are collected. Beyond it, all are sorted at the end.
+const MAX_SORTED_HITS: usize = 64;
+/// The weight of the part of the query that a tool does not match, when its relevance is estimated.
+const UNMATCHED_WEIGHT: f64 = 0.3;
+/// Weights are integers while scores are added up: this is 1.
+const WEIGHT_SCALE: f64 = 256.0;
 
-/// An index, baked or not.
+/// An index that can be searched: borrows the tables of [`crate::index::Index`].
 #[derive(Clone, Copy)]
-pub struct View<'i> {
+pub struct TermIndex<'i> {
     /// See [`crate::index::Index`].
     pub terms: &'i str,
     /// See [`crate::index::Index`].
@@ -84,189 +86,188 @@ pub struct View<'i> {
     /// See [`crate::index::Index`].
     pub postings: &'i [[u8; 4]],
     /// See [`crate::index::Index`].
-    pub notes: &'i [[u8; 2]],
+    pub payloads: &'i [[u8; 2]],
     /// See [`crate::index::Index`].
-    pub trigrams: trigrams::View<'i>,
+    pub trigrams: TrigramIndex<'i>,
     /// See [`crate::index::Index`].
-    pub rarest: u32,
-    /// How many tools there are.
+    pub unknown_term_impact: u32,
+    /// The number of tools in the catalog.
     pub tools: usize,
 }
 
-/// How a word of a query came to its term.
+/// How a query word matches a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// It is the word's own.
-    Known,
-    /// Nobody knows the word, and this may have been meant.
-    Meant,
-    /// It is written alike.
-    Alike,
+pub enum MatchKind {
+    /// It is the word's own term.
+    Exact,
+    /// The index does not have the word's own term, and this is a spelling correction.
+    Correction,
+    /// It is spelled similarly.
+    Similar,
 }
 
-/// A word of a query.
-struct Sought {
+/// A query word with its own term.
+struct StemmedWord {
     word: String,
     term: String,
-    /// The term's row, if it is known.
+    /// The term's row, if the index has it.
     row: Option<usize>,
-    /// How much it counts.
     weight: f64,
 }
 
-/// A term that tools are looked up by.
+/// A term of the index that a query looks up.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// The word of the query.
+pub struct QueryTerm {
+    /// The query word that matches it.
     pub word: String,
     /// The term's row.
     pub row: usize,
-    /// How much it counts.
+    /// The factor of its impacts.
     weight: f64,
-    /// How the word came to it.
-    pub way: Way,
+    /// How the word matches it.
+    pub match_kind: MatchKind,
 }
 
-/// A word of a query that tells something.
+/// A word of a query that is not a stop word.
 #[derive(Clone, Debug)]
-pub struct Word {
-    /// As it was folded.
+pub struct QueryWord {
+    /// The folded word.
     pub text: String,
-    /// Whether somebody knows it, or what it may have been meant to be.
+    /// Whether the index has its own term or a correction.
     pub is_known: bool,
-    /// The rows of all terms that it came to.
+    /// The rows of all terms that it matches.
     pub rows: Vec<usize>,
 }
 
-/// A tool that was found.
+/// A tool that matches a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit {
     /// Its number.
     pub tool: u32,
-    /// How well it fits, as compared with other tools.
-    pub points: f64,
+    /// Its score. Only scores for the same query are comparable.
+    pub score: f64,
 }
 
-/// What came of a query.
+/// The result of a query.
 pub struct Ranked {
-    /// The best, the best first; in their order if they are as good.
+    /// The best hits, the best first; equal ones in catalog order.
     pub best: Vec<Hit>,
-    /// How many fit at all.
+    /// The number of all hits.
     pub total: usize,
-    /// What was looked up.
-    pub asked: Vec<Asked>,
-    /// The words of the query that tell something.
-    pub words: Vec<Word>,
-    /// Tools all of whose name is in the query.
+    /// The terms that were looked up.
+    pub terms: Vec<QueryTerm>,
+    /// The words of the query without stop words.
+    pub words: Vec<QueryWord>,
+    /// The hits whose whole name is in the query.
     pub named: Vec<u32>,
-    /// The points of a tool that would fit in every way.
-    possible: f64,
+    /// The score of a tool that matches every word as well as possible.
+    max_score: f64,
 }
 
-impl<'i> View<'i> {
-    /// Ranks the tools that are offered.
+impl<'i> TermIndex<'i> {
+    /// Ranks the offered tools by their score for a query.
     #[must_use]
     pub fn rank(
         &self,
         query: &str,
-        mode: Mode,
+        mode: RankingMode,
         limit: usize,
-        offered: impl Fn(u32) -> bool,
+        is_offered: impl Fn(u32) -> bool,
     ) -> Ranked {
         let mut ranked = Ranked {
             best: Vec::new(),
             total: 0,
-            asked: Vec::new(),
+            terms: Vec::new(),
             words: Vec::new(),
             named: Vec::new(),
-            possible: 0.0,
+            max_score: 0.0,
         };
-        self.ask(query, mode, &mut ranked);
-        // Points by what tools have, and how much of their names that makes up.
-        let mut scores: Vec<[u32; 2]> = vec![[0; 2]; self.tools];
-        for asked in &ranked.asked {
-            let weight = whole(asked.weight * PARTS);
-            for (tool, impact, [_, share]) in self.postings(asked.row) {
-                if let Some([points, named]) = scores.get_mut(tool as usize) {
-                    *points += weight * impact;
-                    *named += weight * u32::from(share);
+        self.collect_terms(query, mode, &mut ranked);
+        // For each tool: its score, and the share of its names that is in the query.
+        let mut accumulators: Vec<[u32; 2]> = vec![[0; 2]; self.tools];
+        for term in &ranked.terms {
+            let weight = round_to_u32(term.weight * WEIGHT_SCALE);
+            for (tool, impact, [_, posting_name_share]) in self.postings(term.row) {
+                if let Some([score, name_share]) = accumulators.get_mut(tool as usize) {
+                    *score += weight * impact;
+                    *name_share += weight * u32::from(posting_name_share);
                 }
             }
         }
-        let unit = NAMED * 2.0 / (MOST * PARTS);
-        for (tool, [points, named]) in (0..).zip(scores) {
-            if points == 0 || !offered(tool) {
+        let boost_per_share = NAME_BOOST * 2.0 / (MAX_NAME_SHARE * WEIGHT_SCALE);
+        for (tool, [score, name_share]) in (0..).zip(accumulators) {
+            if score == 0 || !is_offered(tool) {
                 continue;
             }
             ranked.total += 1;
-            // A name makes up half of a share.
-            if f64::from(named) >= 0.49 * MOST * PARTS {
+            // The tool's own name is half of the share, and shares are rounded.
+            if f64::from(name_share) >= 0.49 * MAX_NAME_SHARE * WEIGHT_SCALE {
                 ranked.named.push(tool);
             }
-            let points = f64::from(points) * (1.0 + unit * f64::from(named)) / PARTS;
-            ranked.insert(Hit { tool, points }, limit);
+            let boost = 1.0 + boost_per_share * f64::from(name_share);
+            let score = f64::from(score) * boost / WEIGHT_SCALE;
+            ranked.insert(Hit { tool, score }, limit);
         }
-        if limit > FEW {
+        if limit > MAX_SORTED_HITS {
             ranked
                 .best
-                .sort_by(|one, other| other.points.total_cmp(&one.points));
+                .sort_by(|one, other| other.score.total_cmp(&one.score));
             ranked.best.truncate(limit);
         }
         ranked
     }
 
-    /// Finds out what to look up for a query.
-    fn ask(&self, query: &str, mode: Mode, ranked: &mut Ranked) {
-        let mut counts = Vec::new();
-        for sought in self.sought(query) {
-            let weight = sought.weight;
-            ranked.words.push(Word {
-                text: sought.word.clone(),
+    /// Collects the terms that a query looks up.
+    fn collect_terms(&self, query: &str, mode: RankingMode, ranked: &mut Ranked) {
+        let mut trigram_counts = Vec::new();
+        for word in self.stemmed_words(query) {
+            ranked.words.push(QueryWord {
+                text: word.word.clone(),
                 is_known: false,
                 rows: Vec::new(),
             });
-            match sought.row {
+            match word.row {
                 Some(row) => {
                     let impacts = self.postings(row).map(|(_, impact, _)| impact);
-                    ranked.possible += weight * f64::from(impacts.max().unwrap_or(0));
-                    ranked.ask(&sought.word, row, weight, Way::Known);
+                    ranked.max_score += word.weight * f64::from(impacts.max().unwrap_or(0));
+                    ranked.add_term(&word.word, row, word.weight, MatchKind::Exact);
                 }
-                None => ranked.possible += weight * f64::from(self.rarest),
+                None => ranked.max_score += word.weight * f64::from(self.unknown_term_impact),
             }
-            let is_unknown = sought.row.is_none();
-            let likeness = mode.likeness();
-            if (is_unknown || likeness.is_some()) && is_plain(&sought.term) {
-                counts.resize(self.rows.len(), 0);
-                let least = least_common(sought.term.len(), is_unknown, likeness);
-                let mut neighbours = Vec::new();
+            let is_unknown = word.row.is_none();
+            let expansion = mode.expansion();
+            if (is_unknown || expansion.is_some()) && is_fuzzy_matchable(&word.term) {
+                trigram_counts.resize(self.rows.len(), 0);
+                let min_common = min_common_trigrams(word.term.len(), is_unknown, expansion);
+                let mut candidates = Vec::new();
                 self.trigrams
-                    .alike(&sought.term, &mut counts, |row, common| {
-                        if common >= least {
-                            neighbours.push((row, common));
+                    .for_each_candidate(&word.term, &mut trigram_counts, |row, common| {
+                        if common >= min_common {
+                            candidates.push((row, common));
                         }
                     });
                 if is_unknown {
-                    self.ask_meant(&sought, &neighbours, ranked);
+                    self.add_corrections(&word, &candidates, ranked);
                 }
-                if let Some(likeness) = likeness {
-                    self.ask_alike(&sought, &neighbours, likeness, ranked);
+                if let Some(expansion) = expansion {
+                    self.add_similar_terms(&word, &candidates, expansion, ranked);
                 }
             }
         }
     }
 
-    /// The words of a query that tell something, each term once.
-    fn sought(&self, query: &str) -> Vec<Sought> {
+    /// The words of a query without stop words, each term once.
+    fn stemmed_words(&self, query: &str) -> Vec<StemmedWord> {
         let tokeniser = Tokeniser::default();
-        let mut all: Vec<Sought> = Vec::new();
-        for (text, weight) in quotations(query) {
-            words(text, |word| {
+        let mut stemmed_words: Vec<StemmedWord> = Vec::new();
+        for (text, weight) in weighted_parts(query) {
+            for_each_word(text, |word| {
                 let Some(term) = tokeniser.term(word) else {
                     return;
                 };
-                match all.iter_mut().find(|known| known.term == term) {
+                match stemmed_words.iter_mut().find(|known| known.term == term) {
                     Some(known) => known.weight = known.weight.max(weight),
-                    None => all.push(Sought {
+                    None => stemmed_words.push(StemmedWord {
                         row: self.find(&term),
                         term: term.into_owned(),
                         word: word.to_owned(),
@@ -275,80 +276,101 @@ impl<'i> View<'i> {
                 }
             });
         }
-        all
+        stemmed_words
     }
 
-    /// Asks for terms that a word may have been meant to be which nobody knows.
-    fn ask_meant(&self, sought: &Sought, neighbours: &[(usize, usize)], ranked: &mut Ranked) {
-        let term = sought.term.as_str();
-        let most: u8 = if term.len() >= 8 { 2 } else { 1 };
-        // A word of few letters, two of them swapped, has no trigram left.
-        let first = &term[..1];
-        let same_letter = self.position(first)..self.position(&format!("{first}{}", char::MAX));
-        let rows = neighbours.iter().map(|(row, _)| *row);
-        let mut meant: Vec<_> = rows
-            .chain(same_letter)
+    /// Adds the terms with the smallest edit distance to a word whose own term is not in the index. Candidates
+    /// are rows with their number of common trigrams.
+    fn add_corrections(
+        &self,
+        word: &StemmedWord,
+        candidates: &[(usize, usize)],
+        ranked: &mut Ranked,
+    ) {
+        let term = word.term.as_str();
+        let max_distance: u8 = if term.len() >= 8 { 2 } else { 1 };
+        // A transposition in a short word can leave no common trigram, so terms with the same first letter are
+        // candidates, too.
+        let first_letter = &term[..1];
+        let same_first_letter = self.lower_bound(first_letter)
+            ..self.lower_bound(&format!("{first_letter}{}", char::MAX));
+        let rows = candidates.iter().map(|(row, _)| *row);
+        let mut corrections: Vec<_> = rows
+            .chain(same_first_letter)
             .filter_map(|row| {
-                // Most are too long or too short.
-                if self.length(row).abs_diff(term.len()) > usize::from(most) {
+                // Comparing lengths first rules out most candidates.
+                if self.term_length(row).abs_diff(term.len()) > usize::from(max_distance) {
                     return None;
                 }
-                let other = self.term(row);
-                let distance = distance(term, other, most)?;
-                let is_word = other.len() >= 3 && other.bytes().all(|it| it.is_ascii_lowercase());
-                let is_elsewhere = !other.starts_with(first);
+                let candidate = self.term(row);
+                let distance = edit_distance(term, candidate, max_distance)?;
+                let has_only_letters = candidate.bytes().all(|byte| byte.is_ascii_lowercase());
+                let is_word = candidate.len() >= 3 && has_only_letters;
+                let has_other_first_letter = !candidate.starts_with(first_letter);
+                // Ascending order puts frequent terms first.
                 let rareness = usize::MAX - self.postings(row).len();
-                is_word.then_some((distance, is_elsewhere, rareness, row))
+                is_word.then_some((distance, has_other_first_letter, rareness, row))
             })
             .collect();
-        meant.sort_unstable();
-        meant.dedup();
-        let nearest = meant.first().map_or(0, |meant| meant.0);
-        let meant = meant.iter().filter(|meant| meant.0 == nearest);
-        for (distance, _, _, row) in meant.take(MOST_MEANT) {
+        corrections.sort_unstable();
+        corrections.dedup();
+        let min_distance = corrections.first().map_or(0, |best| best.0);
+        let closest = corrections
+            .iter()
+            .filter(|correction| correction.0 == min_distance);
+        for (distance, _, _, row) in closest.take(MAX_CORRECTIONS) {
             let factor = match (distance, term.len()) {
-                (..=1, 6..) => ONE_OFF,
-                (..=1, _) => ONE_OFF_SHORT,
-                _ => TWO_OFF,
+                (..=1, 6..) => DISTANCE_1_WEIGHT,
+                (..=1, _) => DISTANCE_1_SHORT_WORD_WEIGHT,
+                _ => DISTANCE_2_WEIGHT,
             };
-            ranked.ask(&sought.word, *row, sought.weight * factor, Way::Meant);
+            ranked.add_term(
+                &word.word,
+                *row,
+                word.weight * factor,
+                MatchKind::Correction,
+            );
         }
     }
 
-    /// Asks for terms that are written like a word.
-    fn ask_alike(
+    /// Adds the terms that are spelled most similarly to a word. Candidates are rows with their number of common
+    /// trigrams.
+    fn add_similar_terms(
         &self,
-        sought: &Sought,
-        neighbours: &[(usize, usize)],
-        likeness: Likeness,
+        word: &StemmedWord,
+        candidates: &[(usize, usize)],
+        expansion: QueryExpansion,
         ranked: &mut Ranked,
     ) {
-        let others = neighbours
-            .iter()
-            .filter(|(other, _)| Some(*other) != sought.row);
-        let mut alike: Vec<(f64, usize)> = others
-            .map(|(other, common)| (dice(&sought.term, self.term(*other), *common), *other))
-            .filter(|(dice, _)| *dice >= likeness.least)
+        let others = candidates.iter().filter(|(row, _)| Some(*row) != word.row);
+        let mut similar: Vec<(f64, usize)> = others
+            .map(|(row, common)| {
+                let similarity = dice_coefficient(&word.term, self.term(*row), *common);
+                (similarity, *row)
+            })
+            .filter(|(similarity, _)| *similarity >= expansion.min_similarity)
             .collect();
-        alike.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        for (dice, other) in alike.into_iter().take(likeness.most) {
-            let mut weight = sought.weight * likeness.factor * dice * dice;
-            if let Some(row) = sought.row {
-                let rarities = [row, other].map(|row| rarity(self.tools, self.postings(row).len()));
-                weight *= (rarities[0] / rarities[1]).min(1.0);
+        similar.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        for (similarity, row) in similar.into_iter().take(expansion.max_terms) {
+            let mut weight = word.weight * expansion.weight * similarity * similarity;
+            // A similar term does not count more than the word's own term because it is rarer.
+            if let Some(own_row) = word.row {
+                let [own_idf, idf] = [own_row, row]
+                    .map(|row| inverse_document_frequency(self.tools, self.postings(row).len()));
+                weight *= (own_idf / idf).min(1.0);
             }
-            ranked.ask(&sought.word, other, weight, Way::Alike);
+            ranked.add_term(&word.word, row, weight, MatchKind::Similar);
         }
     }
 
     /// The row of a term.
     fn find(&self, term: &str) -> Option<usize> {
-        let at = self.position(term);
-        (at + 1 < self.rows.len() && self.term(at) == term).then_some(at)
+        let row = self.lower_bound(term);
+        (row + 1 < self.rows.len() && self.term(row) == term).then_some(row)
     }
 
-    /// The first row whose term is not before a text.
-    fn position(&self, text: &str) -> usize {
+    /// The first row whose term is not less than a text.
+    fn lower_bound(&self, text: &str) -> usize {
         let (mut start, mut end) = (0, self.rows.len().saturating_sub(1));
         while start < end {
             let middle = usize::midpoint(start, end);
@@ -364,122 +386,129 @@ impl<'i> View<'i> {
     /// The term of a row.
     #[must_use]
     pub fn term(&self, row: usize) -> &'i str {
-        let start = |row: usize| half(self.rows[row], 0);
-        &self.terms[start(row)..start(row + 1)]
+        &self.terms[self.term_start(row)..self.term_start(row + 1)]
     }
 
-    /// How many bytes the term of a row has.
-    fn length(&self, row: usize) -> usize {
-        let start = |row: usize| half(self.rows[row], 0);
-        start(row + 1) - start(row)
+    /// The length of a row's term in bytes.
+    fn term_length(&self, row: usize) -> usize {
+        self.term_start(row + 1) - self.term_start(row)
     }
 
-    /// The tools that have a row's term, what it tells about them, and notes about it.
+    fn term_start(&self, row: usize) -> usize {
+        number_at(self.rows[row], 0)
+    }
+
+    /// The postings of a row's term: tool, impact and payload.
     fn postings(&self, row: usize) -> impl ExactSizeIterator<Item = (u32, u32, [u8; 2])> {
-        let range = self.range(row);
+        let range = self.postings_range(row);
         let postings = &self.postings[range.clone()];
-        let notes = &self.notes[range];
-        postings.iter().zip(notes).map(|(posting, notes)| {
+        let payloads = &self.payloads[range];
+        postings.iter().zip(payloads).map(|(posting, payload)| {
             let posting = u32::from_le_bytes(*posting);
-            (posting >> SHIFT, posting & ((1 << SHIFT) - 1), *notes)
+            let impact = posting & ((1 << IMPACT_BITS) - 1);
+            (posting >> IMPACT_BITS, impact, *payload)
         })
     }
 
-    /// In which fields a tool has a row's term: marks of [`crate::index::Field`]s, or nothing.
+    /// The mask of the [`crate::index::Field`]s of a tool that contain a row's term; 0 if none does.
     #[must_use]
-    pub fn marks(&self, row: usize, tool: u32) -> u8 {
-        let range = self.range(row);
+    pub fn field_mask(&self, row: usize, tool: u32) -> u8 {
+        let range = self.postings_range(row);
         let postings = &self.postings[range.clone()];
-        let at = postings.binary_search_by_key(&tool, |it| u32::from_le_bytes(*it) >> SHIFT);
-        at.map_or(0, |at| self.notes[range.start + at][0])
+        let position = postings
+            .binary_search_by_key(&tool, |posting| u32::from_le_bytes(*posting) >> IMPACT_BITS);
+        position.map_or(0, |position| self.payloads[range.start + position][0])
     }
 
-    /// Where a row's postings are.
-    fn range(&self, row: usize) -> Range<usize> {
-        half(self.rows[row], 4)..half(self.rows[row + 1], 4)
+    fn postings_range(&self, row: usize) -> Range<usize> {
+        number_at(self.rows[row], 4)..number_at(self.rows[row + 1], 4)
     }
 }
 
-/// One of the two numbers of a row.
-fn half(row: [u8; 8], at: usize) -> usize {
-    let bytes = row[at..].first_chunk().expect("a row has two numbers");
+/// The number at a byte offset of a row.
+fn number_at(row: [u8; 8], offset: usize) -> usize {
+    let bytes = row[offset..].first_chunk().expect("a row has two numbers");
     u32::from_le_bytes(*bytes) as usize
 }
 
 impl Ranked {
-    /// Adds a hit where it belongs, if it is among the best. Where many are wanted, they are sorted in the
-    /// end.
+    /// Inserts a hit by its score, if it is among the best. With a large limit, hits are only collected, and
+    /// sorted at the end.
     fn insert(&mut self, hit: Hit, limit: usize) {
-        if limit > FEW {
+        if limit > MAX_SORTED_HITS {
             self.best.push(hit);
             return;
         }
         let is_full = self.best.len() >= limit;
-        let is_worse = |last: &Hit| last.points >= hit.points;
-        if is_full && self.best.last().is_none_or(is_worse) {
+        let is_at_least_as_good = |other: &Hit| other.score >= hit.score;
+        if is_full && self.best.last().is_none_or(is_at_least_as_good) {
             return;
         }
         self.best.truncate(limit - 1);
-        let at = self.best.partition_point(is_worse);
-        self.best.insert(at, hit);
+        let position = self.best.partition_point(is_at_least_as_good);
+        self.best.insert(position, hit);
     }
 
-    /// A term that two words come to counts as much as for the one for which it counts more.
-    fn ask(&mut self, word: &str, row: usize, weight: f64, way: Way) {
+    /// Adds a term that a word matches. If several words match it, the largest weight counts.
+    fn add_term(&mut self, word: &str, row: usize, weight: f64, match_kind: MatchKind) {
         if let Some(word) = self.words.last_mut() {
             word.rows.push(row);
-            word.is_known |= way != Way::Alike;
+            word.is_known |= match_kind != MatchKind::Similar;
         }
-        let asked = Asked {
+        let term = QueryTerm {
             word: word.to_owned(),
             row,
             weight,
-            way,
+            match_kind,
         };
-        match self.asked.iter_mut().find(|asked| asked.row == row) {
+        match self.terms.iter_mut().find(|known| known.row == row) {
             Some(known) if known.weight >= weight => {}
-            Some(known) => *known = asked,
-            None => self.asked.push(asked),
+            Some(known) => *known = term,
+            None => self.terms.push(term),
         }
     }
 
-    /// How sure it is that a hit is what was looked for, from 0 to 1: by how much of what was asked for it
-    /// has, and by how far it is before the next one, or behind the first. What it does not have could be
-    /// had by another, if there were one.
+    /// Estimates the probability that a hit is relevant, from the share of the query that it matches and from
+    /// its lead over the next hit (or its distance to the first). What it does not match counts as a
+    /// competitor, because a better tool may be missing from the catalog.
     #[must_use]
-    pub fn score(&self, hit: &Hit) -> f64 {
-        let mut others = self.best.iter().filter(|other| other.tool != hit.tool);
-        let other = others.next().map_or(0.0, |other| other.points);
-        if hit.points <= 0.0 {
+    pub fn relevance(&self, hit: &Hit) -> f64 {
+        let mut competitors = self.best.iter().filter(|other| other.tool != hit.tool);
+        let competitor_score = competitors.next().map_or(0.0, |other| other.score);
+        if hit.score <= 0.0 {
             return 0.0;
         }
-        let told = hit.points / MOST;
-        let of_possible = (hit.points / self.possible).min(1.0);
-        let other = other.max(UNMET * (self.possible - hit.points));
-        let margin = hit.points / (hit.points + other);
+        let strength = hit.score / MAX_IMPACT;
+        let coverage = (hit.score / self.max_score).min(1.0);
+        let competitor_score =
+            competitor_score.max(UNMATCHED_WEIGHT * (self.max_score - hit.score));
+        let margin = hit.score / (hit.score + competitor_score);
+        // The margin to the power of eight.
         let square = margin * margin;
-        let odds = 100.0 * told * (told * of_possible).sqrt() * square * square * square * square;
+        let odds =
+            100.0 * strength * (strength * coverage).sqrt() * square * square * square * square;
         odds / (1.0 + odds)
     }
 }
 
-/// How many trigrams a term must have in common with another to be looked at.
-fn least_common(length: usize, is_unknown: bool, likeness: Option<Likeness>) -> usize {
-    // Changing a letter changes three trigrams, and so does each of two.
-    let meant = is_unknown.then(|| length.saturating_sub(if length >= 8 { 6 } else { 3 }));
-    // The other term has at least the common ones.
-    let alike = likeness.map(|Likeness { least, .. }| {
-        let length = u32::try_from(length).map_or(0.0, f64::from);
-        whole(least * length / (2.0 - least)) as usize
+/// The number of common trigrams that a candidate for a term of some length needs.
+fn min_common_trigrams(
+    term_length: usize,
+    is_unknown: bool,
+    expansion: Option<QueryExpansion>,
+) -> usize {
+    // Each edit changes up to three trigrams.
+    let max_changed = if term_length >= 8 { 6 } else { 3 };
+    let for_corrections = is_unknown.then(|| term_length.saturating_sub(max_changed));
+    // The candidate has at least as many trigrams as are in common, which bounds the Dice coefficient.
+    let for_similar_terms = expansion.map(|QueryExpansion { min_similarity, .. }| {
+        let term_length = u32::try_from(term_length).map_or(0.0, f64::from);
+        round_to_u32(min_similarity * term_length / (2.0 - min_similarity)) as usize
     });
-    meant.into_iter().chain(alike).min().unwrap_or(1).max(1)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a cast saturates"
-)]
-fn whole(number: f64) -> u32 {
-    number.round() as u32
+    for_corrections
+        .into_iter()
+        .chain(for_similar_terms)
+        .min()
+        .unwrap_or(1)
+        .max(1)
 }

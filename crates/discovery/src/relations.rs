@@ -1,43 +1,45 @@
-//! Tells which tools go together, by what their names say they do and to what.
+//! Finds related tools by the verbs and nouns in their names.
 
 use std::collections::{BTreeSet, HashMap};
 
-use climax_catalog::facts::{Facts, PlacementKind, Tool};
+use climax_catalog::facts::{Facts, PlacementKind, ToolFacts};
 
-use crate::synonyms::{names_for, plain};
-use crate::tokens::{Tokeniser, words};
+use crate::synonyms::{synonyms_of, without_separators};
+use crate::tokens::{Tokeniser, for_each_word};
 use crate::vectors::Vectors;
 
-/// The tools that go with a tool, by number, the nearest first.
+/// The numbers of the tools that are related to a tool, the most similar first.
 #[derive(Default)]
 pub struct Relations {
-    /// They could be used in its place.
+    /// Tools that could be used instead.
     pub alternatives: Vec<u32>,
-    /// They do something else with the same thing.
+    /// Tools with another verb for the same object.
     pub complementary: Vec<u32>,
-    /// They tell what it needs.
+    /// Tools that list possible values of its arguments.
     pub prerequisites: Vec<u32>,
 }
 
-/// How many tools of each kind are told.
-const MOST_ALTERNATIVES: usize = 3;
-const MOST_COMPLEMENTARY: usize = 8;
-const MOST_PREREQUISITES: usize = 3;
+/// The maximum number of related tools of each kind.
+const MAX_ALTERNATIVES: usize = 3;
+const MAX_COMPLEMENTARY: usize = 8;
+const MAX_PREREQUISITES: usize = 3;
 
-/// How many tools before and after a tool are looked at: in a config what goes together is near, and
-/// thousands of tools would take too long.
-const WINDOW: usize = 256;
+/// The number of tools before and after a tool that are compared with it. Related tools are usually close to
+/// each other in a config, and comparing thousands would take too long.
+const WINDOW_TOOLS: usize = 256;
 
-/// How near tools with the same verb must be to be alternatives: of different CLIs with the same nouns, and
-/// with others; of the same CLI, and there where one's name goes on where the other's ends. Chosen by
-/// looking at the bundled tools.
-const NEAR_ELSEWHERE: f64 = 0.25;
-const NEAR_OTHERWISE: f64 = 0.32;
-const NEAR_HERE: f64 = 0.85;
-const NEAR_VARIANT: f64 = 0.25;
+/// The minimum similarity of alternatives from different CLIs with the same nouns. This value and the next
+/// three were chosen by looking at the bundled tools.
+const MIN_SIMILARITY_OTHER_CLI_SAME_NOUNS: f64 = 0.25;
+/// The minimum similarity of alternatives from different CLIs with different nouns.
+const MIN_SIMILARITY_OTHER_CLI: f64 = 0.32;
+/// The minimum similarity of alternatives from one CLI, where one name continues the other.
+const MIN_SIMILARITY_VARIANT: f64 = 0.25;
+/// The minimum similarity of other alternatives from one CLI.
+const MIN_SIMILARITY_SAME_CLI: f64 = 0.85;
 
-/// Words that say what is done; those in a line do the same.
-const VERBS: &str = "\
+/// The verbs in names of tools. Those in one line mean the same.
+const VERB_GROUPS: &str = "\
     list ls ps see\n\
     show view get inspect describe info cat read display print explain\n\
     search find grep query\n\
@@ -58,22 +60,23 @@ const VERBS: &str = "\
     wait\nscale\nrestore\nsave\nload\nconnect\ndisconnect\nlogin\nlogout\nlock\nunlock\nwatch\nvalidate\nverify\nrerun\n\
     status\nstats\nhistory\npreview";
 
-/// Words in names of arguments that do not say what the thing is.
-const GENERAL: &str = "name names id ids number key index ref";
+/// Words in names of arguments that do not identify an object.
+const GENERIC_WORDS: &str = "name names id ids number key index ref";
 
-/// What a tool does, and to what.
+/// What a tool does, and with which object.
 struct Action {
-    /// The verb, if there is one in the name.
-    word: Option<String>,
-    /// Its line.
-    verb: Option<usize>,
-    /// The other words of the name, without the CLI's, as terms.
+    /// The verb in the name.
+    verb: Option<String>,
+    /// The number of the verb's group.
+    verb_group: Option<usize>,
+    /// The stems of the other words in the name, without the words of the CLI's name.
     nouns: BTreeSet<String>,
-    /// What it lists or searches, if it does: words of its name and of the beginning of its description.
+    /// For a tool that lists or searches: the stems of what it lists, from the name and the beginning of the
+    /// description.
     listed: BTreeSet<String>,
 }
 
-/// The relations of each tool.
+/// Finds the related tools of each tool.
 #[must_use]
 pub fn relations(facts: &Facts<'_>, vectors: &Vectors) -> Vec<Relations> {
     let tokeniser = Tokeniser::default();
@@ -82,51 +85,57 @@ pub fn relations(facts: &Facts<'_>, vectors: &Vectors) -> Vec<Relations> {
         .iter()
         .map(|tool| action(&tokeniser, facts.cli_of(tool).name, tool))
         .collect();
-    let mut by_word: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut by_verb: HashMap<String, Vec<usize>> = HashMap::new();
     let mut by_cli: HashMap<usize, Vec<usize>> = HashMap::new();
     for (number, action) in actions.iter().enumerate() {
         by_cli
             .entry(facts.tools[number].cli)
             .or_default()
             .push(number);
-        if let Some(word) = &action.word {
-            by_word.entry(word.clone()).or_default().push(number);
+        if let Some(verb) = &action.verb {
+            by_verb.entry(verb.clone()).or_default().push(number);
         }
     }
-    let finder = Finder {
+    let context = RelationContext {
         facts,
         vectors,
         tokeniser,
         actions,
-        by_word,
+        by_verb,
         by_cli,
     };
     (0..facts.tools.len())
-        .map(|tool| finder.relations(tool))
+        .map(|tool| context.relations(tool))
         .collect()
 }
 
-/// The others of a group, as far as they are near.
-fn near(group: &[usize], tool: usize) -> impl Iterator<Item = usize> {
-    let at = group.partition_point(|other| *other < tool);
-    let window = &group[at.saturating_sub(WINDOW)..group.len().min(at + WINDOW)];
+/// The other tools of a group within the window around a tool.
+fn neighbours(group: &[usize], tool: usize) -> impl Iterator<Item = usize> {
+    let position = group.partition_point(|other| *other < tool);
+    let window =
+        &group[position.saturating_sub(WINDOW_TOOLS)..group.len().min(position + WINDOW_TOOLS)];
     window.iter().copied().filter(move |other| *other != tool)
 }
 
-fn action(tokeniser: &Tokeniser, cli: &str, tool: &Tool<'_>) -> Action {
-    let own = |text: &str| {
-        let mut found = Vec::new();
-        words(text, |word| found.push(word.to_owned()));
-        found
+fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
+    let words_of = |text: &str| {
+        let mut words = Vec::new();
+        for_each_word(text, |word| words.push(word.to_owned()));
+        words
     };
-    let of_cli = own(cli);
-    let name = own(tool.name);
-    let mut rest: Vec<&String> = name.iter().filter(|word| !of_cli.contains(word)).collect();
-    // The last verb is what is done: `branch_list`, and `pr_checkout`.
-    let at = rest.iter().rposition(|word| verb(word).is_some());
-    let word = at.map(|at| rest.remove(at).clone());
-    let verb = word.as_deref().and_then(self::verb);
-    let nouns: BTreeSet<String> = rest
+    let cli_words = words_of(cli);
+    let name = words_of(tool.name);
+    let mut words: Vec<&String> = name
+        .iter()
+        .filter(|word| !cli_words.contains(word))
+        .collect();
+    // The last verb counts: `branch_list`, `pr_checkout`.
+    let position = words
+        .iter()
+        .rposition(|word| find_verb_group(word).is_some());
+    let verb = position.map(|position| words.remove(position).clone());
+    let verb_group = verb.as_deref().and_then(find_verb_group);
+    let nouns: BTreeSet<String> = words
         .iter()
         .map(|word| tokeniser.stem(word).into_owned())
         .collect();
@@ -135,162 +144,177 @@ fn action(tokeniser: &Tokeniser, cli: &str, tool: &Tool<'_>) -> Action {
         .split(['.', ',', ':', ';', '('])
         .next()
         .unwrap_or_default();
-    let clause = own(clause);
-    let first = clause.first().map(String::as_str).and_then(self::verb);
+    let clause = words_of(clause);
+    let first_word = clause.first().map(String::as_str);
+    let description_verb_group = first_word.and_then(find_verb_group);
+    let [list, search] = ["list", "search"].map(find_verb_group);
     let mut listed = BTreeSet::new();
-    if verb.is_some() && [self::verb("list"), self::verb("search")].contains(&verb) {
+    if verb_group.is_some() && [list, search].contains(&verb_group) {
         listed.extend(nouns.iter().cloned());
     }
-    if [first, verb].contains(&self::verb("list")) {
+    if [description_verb_group, verb_group].contains(&list) {
         let words = clause.iter().skip(1).take(3);
         listed.extend(words.map(|word| tokeniser.stem(word).into_owned()));
     }
     Action {
-        word,
         verb,
+        verb_group,
         nouns,
         listed,
     }
 }
 
-/// The line of a verb.
-fn verb(word: &str) -> Option<usize> {
-    VERBS
+/// The number of the group that has a verb.
+fn find_verb_group(word: &str) -> Option<usize> {
+    VERB_GROUPS
         .lines()
         .position(|line| line.split_ascii_whitespace().any(|verb| verb == word))
 }
 
-struct Finder<'f> {
+/// All tools with their actions, and the tools of each verb and of each CLI.
+struct RelationContext<'f> {
     facts: &'f Facts<'f>,
     vectors: &'f Vectors,
     tokeniser: Tokeniser,
     actions: Vec<Action>,
-    by_word: HashMap<String, Vec<usize>>,
+    by_verb: HashMap<String, Vec<usize>>,
     by_cli: HashMap<usize, Vec<usize>>,
 }
 
-impl Finder<'_> {
+impl RelationContext<'_> {
     fn relations(&self, tool: usize) -> Relations {
         let cli = self.facts.tools[tool].cli;
-        let of_cli = || near(&self.by_cli[&cli], tool);
-        let word = self.actions[tool].word.as_ref();
-        let same_verb = word
+        let same_cli = || neighbours(&self.by_cli[&cli], tool);
+        let verb = self.actions[tool].verb.as_ref();
+        let same_verb = verb
             .into_iter()
-            .flat_map(|word| near(&self.by_word[word], tool));
+            .flat_map(|verb| neighbours(&self.by_verb[verb], tool));
         Relations {
-            alternatives: self.nearest(
+            alternatives: self.most_similar(
                 tool,
-                MOST_ALTERNATIVES,
+                MAX_ALTERNATIVES,
                 same_verb.filter(|other| self.is_alternative(tool, *other)),
             ),
-            complementary: self.nearest(
+            complementary: self.most_similar(
                 tool,
-                MOST_COMPLEMENTARY,
-                of_cli().filter(|other| self.is_complementary(tool, *other)),
+                MAX_COMPLEMENTARY,
+                same_cli().filter(|other| self.is_complementary(tool, *other)),
             ),
-            prerequisites: self.nearest(
+            prerequisites: self.most_similar(
                 tool,
-                MOST_PREREQUISITES,
-                of_cli().filter(|other| self.is_prerequisite(tool, *other)),
+                MAX_PREREQUISITES,
+                same_cli().filter(|other| self.is_prerequisite(tool, *other)),
             ),
         }
     }
 
-    /// The nearest tools, the nearest first.
-    fn nearest(&self, tool: usize, most: usize, others: impl Iterator<Item = usize>) -> Vec<u32> {
-        let similarity = |other| (self.vectors.similarity(tool, other), other);
-        let mut others: Vec<(f64, usize)> = others.map(similarity).collect();
-        others.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        let nearest = others.into_iter().take(most);
-        nearest
-            .filter_map(|(_, other)| u32::try_from(other).ok())
+    /// The candidates that are most similar to a tool, the most similar first.
+    fn most_similar(
+        &self,
+        tool: usize,
+        limit: usize,
+        candidates: impl Iterator<Item = usize>,
+    ) -> Vec<u32> {
+        let similarity = |candidate| (self.vectors.similarity(tool, candidate), candidate);
+        let mut candidates: Vec<(f64, usize)> = candidates.map(similarity).collect();
+        candidates.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let most_similar = candidates.into_iter().take(limit);
+        most_similar
+            .filter_map(|(_, candidate)| u32::try_from(candidate).ok())
             .collect()
     }
 
-    /// The same verb, and the same thing or a variant of it.
+    /// Whether a tool with the same verb is an alternative: it has the same object or a variant of it.
     fn is_alternative(&self, tool: usize, other: usize) -> bool {
-        let (one, two) = (&self.actions[tool], &self.actions[other]);
-        let [tool_facts, other_facts] = [tool, other].map(|it| &self.facts.tools[it]);
-        let begins = |one: &str, other: &str| {
-            one.strip_prefix(other)
-                .is_some_and(|rest| rest.starts_with(|it: char| !it.is_alphanumeric()))
+        let (action, other_action) = (&self.actions[tool], &self.actions[other]);
+        let [tool_facts, other_facts] = [tool, other].map(|number| &self.facts.tools[number]);
+        let continues = |name: &str, prefix: &str| {
+            name.strip_prefix(prefix)
+                .is_some_and(|rest| rest.starts_with(|next: char| !next.is_alphanumeric()))
         };
-        let (name, others) = (tool_facts.name, other_facts.name);
-        let needed = if tool_facts.cli != other_facts.cli && one.nouns == two.nouns {
-            NEAR_ELSEWHERE
-        } else if tool_facts.cli != other_facts.cli {
-            NEAR_OTHERWISE
-        } else if begins(name, others) || begins(others, name) {
-            NEAR_VARIANT
+        let (name, other_name) = (tool_facts.name, other_facts.name);
+        let is_same_cli = tool_facts.cli == other_facts.cli;
+        let min_similarity = if !is_same_cli && action.nouns == other_action.nouns {
+            MIN_SIMILARITY_OTHER_CLI_SAME_NOUNS
+        } else if !is_same_cli {
+            MIN_SIMILARITY_OTHER_CLI
+        } else if continues(name, other_name) || continues(other_name, name) {
+            MIN_SIMILARITY_VARIANT
         } else {
-            NEAR_HERE
+            MIN_SIMILARITY_SAME_CLI
         };
-        let is_same = one.nouns.is_subset(&two.nouns) || two.nouns.is_subset(&one.nouns);
-        is_same && self.vectors.similarity(tool, other) >= needed
+        let (nouns, other_nouns) = (&action.nouns, &other_action.nouns);
+        let has_same_object = nouns.is_subset(other_nouns) || other_nouns.is_subset(nouns);
+        has_same_object && self.vectors.similarity(tool, other) >= min_similarity
     }
 
-    /// Another verb, and the same thing: by name, or by an argument that both must have.
+    /// Whether a tool has another verb for the same object: the same nouns, or a required argument in common.
     fn is_complementary(&self, tool: usize, other: usize) -> bool {
-        let (one, two) = (&self.actions[tool], &self.actions[other]);
-        if one.verb == two.verb {
+        let (action, other_action) = (&self.actions[tool], &self.actions[other]);
+        if action.verb_group == other_action.verb_group {
             return false;
         }
-        let is_same = !one.nouns.is_empty() && one.nouns == two.nouns;
+        let has_same_nouns = !action.nouns.is_empty() && action.nouns == other_action.nouns;
         let tools = &self.facts.tools;
-        let shares = tools[tool].required().any(|mine| {
-            // What half of all tools have says nothing.
-            let is_telling =
-                !is_general(mine.name) && !names_for("path").contains(&plain(mine.name));
-            let mut theirs = tools[other].required();
-            is_telling && theirs.any(|theirs| theirs.name == mine.name)
+        let has_common_argument = tools[tool].required().any(|argument| {
+            // Paths and generic names are too common to relate two tools.
+            let is_specific = !is_generic(argument.name) && !is_path(argument.name);
+            let mut others = tools[other].required();
+            is_specific && others.any(|other| other.name == argument.name)
         });
-        is_same || shares
+        has_same_nouns || has_common_argument
     }
 
-    /// It lists what an argument needs that must be given, and does not need the same itself.
+    /// Whether a tool lists possible values of a required argument without requiring that argument itself.
     fn is_prerequisite(&self, tool: usize, other: usize) -> bool {
         let listed = &self.actions[other].listed;
-        // What is created has a name that nothing lists.
-        if listed.is_empty() || self.actions[tool].verb == verb("create") {
+        // The name of something that is to be created is not in any list.
+        if listed.is_empty() || self.actions[tool].verb_group == find_verb_group("create") {
             return false;
         }
         let tools = &self.facts.tools;
-        let mut named = tools[tool]
+        let mut arguments = tools[tool]
             .required()
-            .filter(|it| it.placement != PlacementKind::Stdin);
-        named.any(|argument| {
-            let needs_same = tools[other].required().any(|it| it.name == argument.name);
-            !needs_same && self.is_listed(tool, argument.name, listed)
+            .filter(|argument| argument.placement != PlacementKind::Stdin);
+        arguments.any(|argument| {
+            let mut others = tools[other].required();
+            let is_required_there = others.any(|other| other.name == argument.name);
+            !is_required_there && self.is_listed(tool, argument.name, listed)
         })
     }
 
+    /// Whether an argument of a tool takes one of the objects that are listed.
     fn is_listed(&self, tool: usize, argument: &str, listed: &BTreeSet<String>) -> bool {
         let nouns = &self.actions[tool].nouns;
-        let mut things = BTreeSet::new();
-        words(argument, |word| {
-            if !is_general(word) {
-                things.insert(self.tokeniser.stem(word).into_owned());
+        let mut argument_nouns = BTreeSet::new();
+        for_each_word(argument, |word| {
+            if !is_generic(word) {
+                argument_nouns.insert(self.tokeniser.stem(word).into_owned());
             }
         });
-        let is_path = names_for("path").contains(&plain(argument));
-        // A path of something that is listed itself is one of those: that of a worktree.
-        let is_of_noun = |cli: &usize| {
+        let is_path = is_path(argument);
+        // If a tool of the CLI lists the object, the path identifies the object, as with worktrees.
+        let is_path_of_object = |cli: &usize| {
             let tools = self.by_cli[cli].iter();
             let mut lists = tools.map(|tool| &self.actions[*tool].listed);
             !nouns.is_empty()
                 && !nouns.contains("file")
                 && lists.any(|listed| nouns.is_subset(listed))
         };
-        if things.is_empty() || is_path && is_of_noun(&self.facts.tools[tool].cli) {
+        if argument_nouns.is_empty() || is_path && is_path_of_object(&self.facts.tools[tool].cli) {
             return !nouns.is_empty() && nouns.is_subset(listed);
         }
-        is_path && listed.contains("file") || things.is_subset(listed)
+        is_path && listed.contains("file") || argument_nouns.is_subset(listed)
     }
 }
 
-/// Whether a word does not say what the thing is.
-fn is_general(word: &str) -> bool {
-    GENERAL
+/// Whether an argument's name means a path.
+fn is_path(argument: &str) -> bool {
+    synonyms_of("path").contains(&without_separators(argument))
+}
+
+fn is_generic(word: &str) -> bool {
+    GENERIC_WORDS
         .split_ascii_whitespace()
-        .any(|general| general == word)
+        .any(|generic| generic == word)
 }

@@ -1,7 +1,7 @@
-//! Names that arguments have for the same thing.
+//! Finds synonyms of argument names.
 
-/// Each line has words that mean the same as names of arguments.
-const SAME: &str = "\
+/// Argument names that mean the same, one group per line.
+const SYNONYM_GROUPS: &str = "\
     path file filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
     destination dest output_path\n\
@@ -23,24 +23,27 @@ const SAME: &str = "\
     namespace ns\n\
     host hostname";
 
-/// The names that an argument may have for what one name says, the name itself first. All without
-/// separators, in small letters.
+/// The synonyms of an argument name, starting with the name itself. All are in the form of
+/// [`without_separators`].
 #[must_use]
-pub fn names_for(name: &str) -> Vec<String> {
-    let own = plain(name);
-    let mut names = vec![own.clone()];
-    for line in SAME.lines() {
-        let words: Vec<String> = line.split_ascii_whitespace().map(plain).collect();
-        if words.contains(&own) {
-            names.extend(words);
+pub fn synonyms_of(name: &str) -> Vec<String> {
+    let name = without_separators(name);
+    let mut synonyms = vec![name.clone()];
+    for line in SYNONYM_GROUPS.lines() {
+        let group: Vec<String> = line
+            .split_ascii_whitespace()
+            .map(without_separators)
+            .collect();
+        if group.contains(&name) {
+            synonyms.extend(group);
         }
     }
-    names
+    synonyms
 }
 
-/// A name without separators, in small letters.
+/// A name in lower case and without separators: `file_path` and `filePath` become `filepath`.
 #[must_use]
-pub fn plain(name: &str) -> String {
+pub fn without_separators(name: &str) -> String {
     let letters = name.chars().filter(|character| character.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -50,18 +53,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_same_whatever_their_case_and_separators_and_by_the_table() {
+    fn synonyms_come_from_the_same_group_and_ignore_case_and_separators() {
         for (one, other) in [
             ("file_path", "filePath"),
             ("FILE-PATH", "path"),
             ("dir", "folder"),
             ("odd one", "oddOne"),
         ] {
-            assert!(names_for(one).contains(&plain(other)), "{one} {other}");
+            let synonyms = synonyms_of(one);
+            assert!(
+                synonyms.contains(&without_separators(other)),
+                "{one} {other}"
+            );
         }
         for (one, other) in [("path", "dir"), ("message", "msgs"), ("", "x")] {
-            assert!(!names_for(one).contains(&plain(other)), "{one} {other}");
+            let synonyms = synonyms_of(one);
+            assert!(
+                !synonyms.contains(&without_separators(other)),
+                "{one} {other}"
+            );
         }
-        assert_eq!(names_for("Max-Count")[0], "maxcount");
+        assert_eq!(synonyms_of("Max-Count")[0], "maxcount");
     }
 }

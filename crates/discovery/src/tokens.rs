@@ -1,11 +1,11 @@
-//! Turns text into the terms by which tools are found. Builds and searches share it.
+//! Turns text into words, and words into the terms of the index. Builds and searches share it.
 
 use std::borrow::Cow;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// The base letters of `à` to `ſ`, and of the accented letters from `Ḁ` on.
-const LATIN: [(char, &str); 2] = [
+/// The base letters of `à` to `ſ`, and of `Ḁ` to `ỿ`. `-` stands for a letter without one.
+const BASE_LETTERS: [(char, &str); 2] = [
     (
         'à',
         "aaaaaa-ceeeeiiiidnooooo-ouuuuy-yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii--jjkkkll\
@@ -33,10 +33,10 @@ impl Default for Tokeniser {
 }
 
 impl Tokeniser {
-    /// The term of a word: its stem. Words that tell nothing have none.
+    /// The term of a word: its stem. Stop words have none.
     #[must_use]
     pub fn term<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
-        (!is_filler(word)).then(|| self.stem(word))
+        (!is_stop_word(word)).then(|| self.stem(word))
     }
 
     /// The stem of a word.
@@ -46,11 +46,11 @@ impl Tokeniser {
     }
 }
 
-/// Whether a word is in every other sentence and tells nothing about a tool.
+/// Whether a word is so common that it says nothing about a tool.
 #[must_use]
 #[rustfmt::skip]
-pub fn is_filler(word: &str) -> bool {
-    // A letter is rather an option than a word.
+pub fn is_stop_word(word: &str) -> bool {
+    // A single letter is more likely an option than a word.
     word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic() || matches!(
         word,
         "a" | "about" | "also" | "am" | "an" | "and" | "any" | "are" | "as" | "at" | "be" |
@@ -68,151 +68,152 @@ pub fn is_filler(word: &str) -> bool {
     )
 }
 
-/// Hands over the words of a text, folded: runs of letters and digits, their parts where `camelCase` is,
-/// and then the whole too. Runs of Chinese, Japanese and Korean signs have no gaps, so every pair of signs
-/// is a word. Endings such as `'s` and `n't` are left out.
-pub fn words(text: &str, mut take: impl FnMut(&str)) {
+/// Calls `visit` for each word of a text, folded. Words are runs of letters and digits. `camelCase` gives its
+/// parts and the whole. Chinese, Japanese and Korean text has no spaces between words, so it gives every
+/// bigram of characters. Contractions such as `'s` and `'t` are left out.
+pub fn for_each_word(text: &str, mut visit: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         rest = &rest[start..];
-        let is_dense = rest.starts_with(is_dense);
-        let belongs = |character: char| {
-            (character.is_alphanumeric() || is_mark(character))
-                && self::is_dense(character) == is_dense
-        };
+        let is_cjk_run = rest.starts_with(is_cjk);
+        let continues_run =
+            |character: char| is_word_character(character) && is_cjk(character) == is_cjk_run;
         let end = rest
-            .find(|character| !belongs(character))
+            .find(|character| !continues_run(character))
             .unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
-        if is_dense {
-            pairs(run, &mut take);
+        if is_cjk_run {
+            for_each_bigram(run, &mut visit);
         } else {
-            parts(run, &mut take);
+            for_each_camel_case_part(run, &mut visit);
             rest = rest
                 .strip_prefix(['\'', '\u{2019}'])
-                .and_then(after_ending)
+                .and_then(strip_contraction)
                 .unwrap_or(rest);
         }
     }
 }
 
-/// A name as it is compared with a query: runs of letters and digits, folded, joined by `_`. A name that
-/// has none stays as it is.
+/// The form of a name that is compared with queries: runs of letters and digits, folded and joined by `_`. A
+/// name without letters and digits is only trimmed and lower-cased.
 #[must_use]
-pub fn key(name: &str) -> String {
-    let is_part = |character: char| character.is_alphanumeric() || is_mark(character);
-    let mut key = String::with_capacity(name.len());
-    for run in name.split(|character| !is_part(character)) {
-        if !key.is_empty() && !run.is_empty() {
-            key.push('_');
+pub fn normalised_name(name: &str) -> String {
+    let mut normalised = String::with_capacity(name.len());
+    for run in name.split(|character| !is_word_character(character)) {
+        if !normalised.is_empty() && !run.is_empty() {
+            normalised.push('_');
         }
         for character in run.chars() {
-            fold(character, &mut key);
+            push_folded(character, &mut normalised);
         }
     }
-    if key.is_empty() {
+    if normalised.is_empty() {
         name.trim().to_lowercase()
     } else {
-        key
+        normalised
     }
 }
 
-/// What follows an ending, if one is there.
-fn after_ending(rest: &str) -> Option<&str> {
+fn is_word_character(character: char) -> bool {
+    character.is_alphanumeric() || is_combining_mark(character)
+}
+
+/// The text after the contraction at its beginning, if there is one.
+fn strip_contraction(text: &str) -> Option<&str> {
     ["s", "m", "t", "re", "ve", "ll", "d"]
         .iter()
-        .find_map(|ending| {
-            let head = rest.get(..ending.len())?;
-            let after = &rest[ending.len()..];
-            let is_ending =
-                head.eq_ignore_ascii_case(ending) && !after.starts_with(char::is_alphanumeric);
-            is_ending.then_some(after)
+        .find_map(|contraction| {
+            let head = text.get(..contraction.len())?;
+            let after = &text[contraction.len()..];
+            let is_contraction =
+                head.eq_ignore_ascii_case(contraction) && !after.starts_with(char::is_alphanumeric);
+            is_contraction.then_some(after)
         })
 }
 
-fn pairs(run: &str, take: &mut impl FnMut(&str)) {
+/// Visits every pair of neighbouring characters, or the only character.
+fn for_each_bigram(run: &str, visit: &mut impl FnMut(&str)) {
     let mut starts = run
         .char_indices()
         .map(|(start, _)| start)
         .chain([run.len()]);
     let mut first = starts.next().unwrap_or_default();
     let mut middle = starts.next().unwrap_or_default();
-    let mut is_alone = true;
+    let mut is_single = true;
     for end in starts {
-        take(&run[first..end]);
+        visit(&run[first..end]);
         (first, middle) = (middle, end);
-        is_alone = false;
+        is_single = false;
     }
-    if is_alone {
-        take(&run[first..middle]);
+    if is_single {
+        visit(&run[first..middle]);
     }
 }
 
-fn parts(run: &str, take: &mut impl FnMut(&str)) {
+/// Visits the parts of a `camelCase` word, and the whole if there are several.
+fn for_each_camel_case_part(run: &str, visit: &mut impl FnMut(&str)) {
     let mut whole = String::with_capacity(run.len());
-    let mut part = 0;
+    let mut part_start = 0;
     let mut previous = ' ';
     let mut characters = run.chars().peekable();
     while let Some(character) = characters.next() {
-        let is_next_small = characters.peek().is_some_and(|next| next.is_lowercase());
-        let is_after_small = previous.is_lowercase() || previous.is_numeric();
-        let begins = character.is_uppercase()
-            && (is_after_small || previous.is_uppercase() && is_next_small);
-        if begins && whole.len() > part {
-            take(&whole[part..]);
-            part = whole.len();
+        let is_before_lowercase = characters.peek().is_some_and(|next| next.is_lowercase());
+        let is_after_lowercase = previous.is_lowercase() || previous.is_numeric();
+        let starts_part = character.is_uppercase()
+            && (is_after_lowercase || previous.is_uppercase() && is_before_lowercase);
+        if starts_part && whole.len() > part_start {
+            visit(&whole[part_start..]);
+            part_start = whole.len();
         }
-        fold(character, &mut whole);
+        push_folded(character, &mut whole);
         previous = character;
     }
-    take(&whole[part..]);
-    if part > 0 {
-        take(&whole);
+    visit(&whole[part_start..]);
+    if part_start > 0 {
+        visit(&whole);
     }
 }
 
-/// Adds a character as it is compared: small, without accents, and of its usual width.
-fn fold(character: char, word: &mut String) {
+/// Appends a character in folded form: lower case, without accents, full-width forms as ASCII.
+fn push_folded(character: char, word: &mut String) {
     if character.is_ascii() {
         word.push(character.to_ascii_lowercase());
         return;
     }
-    for small in character.to_lowercase() {
-        match small {
+    for lower in character.to_lowercase() {
+        match lower {
             'ß' => word.push_str("ss"),
             'æ' => word.push_str("ae"),
             'œ' => word.push_str("oe"),
             'þ' => word.push_str("th"),
             'ς' => word.push('σ'),
             '\u{ff10}'..='\u{ff19}' | '\u{ff41}'..='\u{ff5a}' => {
-                word.extend(char::from_u32(u32::from(small) - 0xfee0));
+                word.extend(char::from_u32(u32::from(lower) - 0xfee0));
             }
-            _ if is_mark(small) => {}
-            _ => word.push(base(small)),
+            _ if is_combining_mark(lower) => {}
+            _ => word.push(without_accent(lower)),
         }
     }
 }
 
-/// A letter without its accent.
-fn base(letter: char) -> char {
-    let plain = LATIN.iter().find_map(|(first, letters)| {
+fn without_accent(letter: char) -> char {
+    let base = BASE_LETTERS.iter().find_map(|(first, letters)| {
         let offset = u32::from(letter).checked_sub(u32::from(*first))?;
         letters.as_bytes().get(offset as usize)
     });
-    match plain {
+    match base {
         Some(b'-') | None => letter,
-        Some(plain) => char::from(*plain),
+        Some(base) => char::from(*base),
     }
 }
 
-/// An accent that stands by itself.
-fn is_mark(character: char) -> bool {
+fn is_combining_mark(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}')
 }
 
-/// A sign of a script that is written without gaps.
-fn is_dense(character: char) -> bool {
+/// Whether a character is Chinese, Japanese or Korean.
+fn is_cjk(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
@@ -221,13 +222,13 @@ mod tests {
     use super::*;
 
     fn words_of(text: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        words(text, |word| found.push(word.to_owned()));
-        found
+        let mut words = Vec::new();
+        for_each_word(text, |word| words.push(word.to_owned()));
+        words
     }
 
     #[test]
-    fn words_end_at_signs_and_where_a_capital_begins_one() {
+    fn words_are_split_at_punctuation_and_at_camel_case_boundaries() {
         assert_eq!(
             words_of("git_log --oneLine"),
             ["git", "log", "one", "line", "oneline"]
@@ -244,16 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_the_same_however_its_words_are_joined() {
+    fn normalised_names_do_not_depend_on_case_and_separators() {
         for name in ["git_commit", "Git commit", " git-commit. "] {
-            assert_eq!(key(name), "git_commit");
+            assert_eq!(normalised_name(name), "git_commit");
         }
-        assert_eq!(key(" [ "), "[");
-        assert_eq!(key("AI2sql"), "ai2sql");
+        assert_eq!(normalised_name(" [ "), "[");
+        assert_eq!(normalised_name("AI2sql"), "ai2sql");
     }
 
     #[test]
-    fn accents_and_width_make_no_difference() {
+    fn folding_removes_accents_and_full_width_forms() {
         assert_eq!(
             words_of("Größe café cafe\u{301} ＧＩＴ Łódź"),
             ["grosse", "cafe", "cafe", "git", "lodz"]
@@ -265,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_gaps_are_cut_into_pairs() {
+    fn chinese_text_gives_bigrams() {
         assert_eq!(words_of("搜索引擎"), ["搜索", "索引", "引擎"]);
         assert_eq!(words_of("用git搜"), ["用", "git", "搜"]);
     }
 
     #[test]
-    fn terms_are_stems_of_words_that_tell_something() {
+    fn terms_are_stems_and_stop_words_have_none() {
         let tokeniser = Tokeniser::default();
         let term = |word| tokeniser.term(word).map(Cow::into_owned);
         assert_eq!(term("committed").as_deref(), Some("commit"));

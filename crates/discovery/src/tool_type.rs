@@ -1,21 +1,21 @@
-//! Tells where a tool's program comes from, by the command that starts it.
+//! Classifies a tool by the origin of its program, which follows from its command.
 
-/// Where a program comes from.
+/// The origin of a tool's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolType {
     /// A base command of the operating system.
     System,
-    /// A program of the team's own: it is named by its path, or it is a script.
+    /// A program of the team's own: named by its path, or a script.
     Custom,
-    /// Anything else that was installed.
+    /// Any other installed program.
     ThirdParty,
 }
 
 impl ToolType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 3] = [Self::System, Self::Custom, Self::ThirdParty];
 
-    /// How it is written.
+    /// The name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,8 +32,8 @@ climax_catalog::enum_row!(ToolType {
     ThirdParty
 });
 
-/// The programs that POSIX asks for and that base systems of Linux and macOS have besides, sorted.
-const SYSTEM: &str = "\
+/// The programs that POSIX requires, and further ones of base systems of Linux and macOS, sorted.
+const SYSTEM_PROGRAMS: &str = "\
     [ apropos apt apt-cache apt-get apt-mark ar at awk base64 basename bash batch bc blkid bzip2 cal cat chgrp chmod chown chroot \
     cksum cmp column comm cp crontab csplit cut dash date dd defaults df diff dig dirname diskutil dmesg dnf \
     dpkg dpkg-query du echo ed egrep env ex expand expr factor false fdisk fgrep file find findmnt fmt fold free fsck \
@@ -48,60 +48,66 @@ const SYSTEM: &str = "\
     true truncate tsort tty ulimit umask umount uname unexpand uniq unlink unxz unzip uptime useradd userdel usermod \
     users uudecode uuencode vi vmstat w wait wall watch wc whereis which who whoami write xargs xxd xz yes yum zcat zip zsh";
 
-/// Programs that run a script which is named after them.
+/// Programs whose argument can be a script.
 const INTERPRETERS: [&str; 12] = [
     "bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh",
 ];
 
-/// Endings of scripts.
-const SCRIPTS: [&str; 12] = [
+/// File name extensions of scripts.
+const SCRIPT_EXTENSIONS: [&str; 12] = [
     ".bash", ".js", ".lua", ".mjs", ".php", ".pl", ".ps1", ".py", ".rb", ".sh", ".ts", ".zsh",
 ];
 
-/// Where base systems have their programs.
-const SYSTEM_FOLDERS: [&str; 4] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"];
+/// The directories of system programs.
+const SYSTEM_DIRECTORIES: [&str; 4] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"];
 
-/// The type of a tool, by the base command of its CLI and its own words. What `env` and `sudo` start
-/// counts, not they.
+/// Classifies a tool by the base command of its CLI and its own command. `env` and `sudo` are skipped: the
+/// program that they start counts.
 #[must_use]
 pub fn tool_type(base: &str, command: &str) -> ToolType {
     let mut words = base.split_whitespace().chain(command.split_whitespace());
     let mut program = words.next().unwrap_or_default();
-    while matches!(in_system_folder(program), "env" | "sudo") {
+    while matches!(strip_system_directory(program), "env" | "sudo") {
         let is_setting = |word: &&str| word.starts_with('-') || word.contains('=');
         match words.by_ref().find(|word| !is_setting(word)) {
             Some(word) => program = word,
             None => break,
         }
     }
-    let program = in_system_folder(program);
-    if is_own(program) {
+    let program = strip_system_directory(program);
+    if is_path_or_script(program) {
         return ToolType::Custom;
     }
     if INTERPRETERS.contains(&program) {
-        // `-c` has a script right behind it.
+        // `-c` is followed by the text of a script.
         let script = words.find(|word| !word.starts_with('-') || *word == "-c");
-        if script.is_some_and(|word| word == "-c" || is_own(word)) {
+        if script.is_some_and(|word| word == "-c" || is_path_or_script(word)) {
             return ToolType::Custom;
         }
     }
-    if SYSTEM.split_whitespace().any(|name| name == program) {
+    if SYSTEM_PROGRAMS
+        .split_whitespace()
+        .any(|name| name == program)
+    {
         ToolType::System
     } else {
         ToolType::ThirdParty
     }
 }
 
-/// A program without the folder, if that is one of the system's.
-fn in_system_folder(program: &str) -> &str {
-    let folder = SYSTEM_FOLDERS
+/// A program's name without its directory, if that is a system directory.
+fn strip_system_directory(program: &str) -> &str {
+    SYSTEM_DIRECTORIES
         .iter()
-        .find(|folder| program.starts_with(*folder));
-    folder.map_or(program, |folder| &program[folder.len()..])
+        .find_map(|directory| program.strip_prefix(directory))
+        .unwrap_or(program)
 }
 
-fn is_own(word: &str) -> bool {
-    word.contains(['/', '~', '$']) || SCRIPTS.iter().any(|ending| word.ends_with(ending))
+fn is_path_or_script(word: &str) -> bool {
+    word.contains(['/', '~', '$'])
+        || SCRIPT_EXTENSIONS
+            .iter()
+            .any(|extension| word.ends_with(extension))
 }
 
 #[cfg(test)]
@@ -109,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_that_is_started_tells_the_type() {
+    fn the_started_program_determines_the_type() {
         for (base, command, expected) in [
             ("git", "log", ToolType::ThirdParty),
             ("ls", "-la", ToolType::System),
@@ -133,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn the_programs_of_the_system_are_sorted_and_there_once() {
-        let programs: Vec<&str> = SYSTEM.split_whitespace().collect();
+    fn system_programs_are_sorted_and_unique() {
+        let programs: Vec<&str> = SYSTEM_PROGRAMS.split_whitespace().collect();
         let mut sorted = programs.clone();
         sorted.sort_unstable();
         sorted.dedup();

@@ -1,163 +1,181 @@
-//! Finds words that are written alike: which have three letters in a row in common.
+//! Turns terms into a trigram index, which finds similarly spelled terms. Computes edit distances.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use climax_catalog::rows::to_u32;
+
 climax_catalog::tables! {
-    /// The words that have each trigram. Numbers are little-endian, of four bytes.
+    /// The terms that contain each trigram. Numbers are four bytes, little-endian.
     Trigrams {
-        /// Two numbers for each trigram, and for the end: the trigram, and where its words begin.
+        /// For each trigram, and once more for the end: the trigram, and where its terms begin in `terms`.
         rows: Cow<'static, [u8]>,
-        /// The numbers of words.
-        words: Cow<'static, [u8]>,
+        /// The numbers of terms.
+        terms: Cow<'static, [u8]>,
     }
 }
 
-/// The same, baked or not.
+/// A trigram index that can be searched: borrows the tables of [`Trigrams`].
 #[derive(Clone, Copy)]
-pub struct View<'t> {
+pub struct TrigramIndex<'t> {
     /// See [`Trigrams`].
     pub rows: &'t [[u8; 8]],
     /// See [`Trigrams`].
-    pub words: &'t [[u8; 4]],
+    pub terms: &'t [[u8; 4]],
 }
 
-/// Whether a word is looked at at all: short ones and those with other signs are known or not.
-pub(crate) fn is_plain(word: &str) -> bool {
-    word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_lowercase())
+/// Whether a term takes part in fuzzy matching. Short terms, and those with other characters than ASCII
+/// letters, only match exactly.
+pub(crate) fn is_fuzzy_matchable(term: &str) -> bool {
+    term.len() >= 4 && term.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// The trigrams of a word with its ends, each once: five bits a letter.
-fn trigrams(word: &str) -> Vec<u32> {
-    const END: u32 = 27;
-    let letters = word.bytes().map(|byte| u32::from(byte - b'a'));
-    let letters: Vec<u32> = [END].into_iter().chain(letters).chain([END]).collect();
-    let mut keys: Vec<u32> = letters
-        .windows(3)
-        .map(|three| three.iter().fold(0, |key, letter| key << 5 | letter))
+/// The distinct trigrams of a term, including those with its start and its end. Each letter takes five bits.
+fn trigrams(term: &str) -> Vec<u32> {
+    const BOUNDARY: u32 = 27;
+    let letters = term.bytes().map(|byte| u32::from(byte - b'a'));
+    let letters: Vec<u32> = [BOUNDARY]
+        .into_iter()
+        .chain(letters)
+        .chain([BOUNDARY])
         .collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+    let mut trigrams: Vec<u32> = letters
+        .windows(3)
+        .map(|window| {
+            window
+                .iter()
+                .fold(0, |trigram, letter| trigram << 5 | letter)
+        })
+        .collect();
+    trigrams.sort_unstable();
+    trigrams.dedup();
+    trigrams
 }
 
-/// Indexes words by their trigrams.
-pub(crate) fn index<'w>(words: impl Iterator<Item = &'w str>) -> Trigrams {
-    let mut words_of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (number, word) in (0..).zip(words) {
-        if is_plain(word) {
-            for key in trigrams(word) {
-                words_of.entry(key).or_default().push(number);
+/// Indexes terms by their trigrams.
+pub(crate) fn build_trigram_index<'w>(terms: impl Iterator<Item = &'w str>) -> Trigrams {
+    let mut terms_by_trigram: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (number, term) in (0..).zip(terms) {
+        if is_fuzzy_matchable(term) {
+            for trigram in trigrams(term) {
+                terms_by_trigram.entry(trigram).or_default().push(number);
             }
         }
     }
     let mut index = Trigrams::default();
-    let end = u32::MAX;
-    for (key, words) in words_of.into_iter().chain([(end, Vec::new())]) {
-        let start = u32::try_from(index.words.len() / 4).expect("less than 4 GiB");
+    let end = (u32::MAX, Vec::new());
+    for (trigram, terms) in terms_by_trigram.into_iter().chain([end]) {
+        let start = to_u32(index.terms.len() / 4);
         index
             .rows
             .to_mut()
-            .extend([key, start].into_iter().flat_map(u32::to_le_bytes));
+            .extend([trigram, start].into_iter().flat_map(u32::to_le_bytes));
         index
-            .words
+            .terms
             .to_mut()
-            .extend(words.into_iter().flat_map(u32::to_le_bytes));
+            .extend(terms.into_iter().flat_map(u32::to_le_bytes));
     }
     index
 }
 
-impl View<'_> {
-    /// Hands over the words that have a trigram in common with a word, and how many. `counts` has a zero
-    /// for each word, and has so again afterwards.
-    pub(crate) fn alike(&self, word: &str, counts: &mut [u8], mut take: impl FnMut(usize, usize)) {
-        let mut met = Vec::new();
-        for key in trigrams(word) {
-            for number in self.words_of(key) {
+impl TrigramIndex<'_> {
+    /// Calls `visit` for each indexed term that has trigrams in common with `term`, with the number of common
+    /// trigrams. `counts` has a zero for each indexed term, before and after the call.
+    pub(crate) fn for_each_candidate(
+        &self,
+        term: &str,
+        counts: &mut [u8],
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let mut candidates = Vec::new();
+        for trigram in trigrams(term) {
+            for number in self.terms_with(trigram) {
                 let number = u32::from_le_bytes(*number) as usize;
                 let Some(count) = counts.get_mut(number) else {
                     continue;
                 };
                 if *count == 0 {
-                    met.push(number);
+                    candidates.push(number);
                 }
                 *count = count.saturating_add(1);
             }
         }
-        for number in met {
-            take(number, usize::from(counts[number]));
+        for number in candidates {
+            visit(number, usize::from(counts[number]));
             counts[number] = 0;
         }
     }
 
-    fn words_of(&self, key: u32) -> &[[u8; 4]] {
-        let half = |row: &[u8; 8], at: usize| {
-            let bytes = row[at..].first_chunk().expect("a row has two numbers");
+    fn terms_with(&self, trigram: u32) -> &[[u8; 4]] {
+        let number_at = |row: &[u8; 8], offset: usize| {
+            let bytes = row[offset..].first_chunk().expect("a row has two numbers");
             u32::from_le_bytes(*bytes)
         };
-        let at = self.rows.partition_point(|row| half(row, 0) < key);
-        match self.rows.get(at..at + 2) {
-            Some([row, next]) if half(row, 0) == key => {
-                let range = half(row, 4) as usize..half(next, 4) as usize;
-                &self.words[range]
+        let position = self.rows.partition_point(|row| number_at(row, 0) < trigram);
+        match self.rows.get(position..position + 2) {
+            Some([row, next]) if number_at(row, 0) == trigram => {
+                let range = number_at(row, 4) as usize..number_at(next, 4) as usize;
+                &self.terms[range]
             }
             _ => &[],
         }
     }
 }
 
-/// How alike two words are that have so many trigrams in common: 0 not at all, 1 the same. A word with its
-/// ends has as many trigrams as letters.
-pub(crate) fn dice(word: &str, other: &str, common: usize) -> f64 {
-    let counts = [common, word.len(), other.len()];
+/// The Dice coefficient of the trigrams of two terms: 0 for nothing in common, 1 for the same trigrams. With
+/// its boundaries, a term has as many trigrams as letters.
+pub(crate) fn dice_coefficient(term: &str, other: &str, common_trigrams: usize) -> f64 {
+    let counts = [common_trigrams, term.len(), other.len()];
     let [common, one, two] = counts.map(|count| u32::try_from(count).map_or(0.0, f64::from));
     2.0 * common / (one + two)
 }
 
-/// The longest words that are compared letter by letter.
-const LONGEST: usize = 64;
+/// Longer words have no edit distance.
+const MAX_WORD_BYTES: usize = 64;
 
-/// How many letters have to be put in, taken out, changed or swapped with the next to make one word of
-/// another, if that is not more than `most`.
+/// The edit distance of two words (optimal string alignment: insertions, deletions, substitutions and
+/// transpositions of neighbours), if it is at most `max_distance`.
 #[must_use]
-pub fn distance(one: &str, other: &str, most: u8) -> Option<u8> {
+pub fn edit_distance(one: &str, other: &str, max_distance: u8) -> Option<u8> {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    let is_far = one.len().abs_diff(other.len()) > usize::from(most)
-        || one.len().max(other.len()) > LONGEST
-        || (letters(one) ^ letters(other)).count_ones() > 2 * u32::from(most);
-    if is_far {
+    // Cheap lower bounds, because most pairs are far apart.
+    let is_too_far = one.len().abs_diff(other.len()) > usize::from(max_distance)
+        || one.len().max(other.len()) > MAX_WORD_BYTES
+        || (letter_set(one) ^ letter_set(other)).count_ones() > 2 * u32::from(max_distance);
+    if is_too_far {
         return None;
     }
-    // The row before the last, the last, and the one that is made, in turn.
-    let mut rows = [[0_u8; LONGEST + 1]; 3];
+    // Three rows of the matrix in rotation: two earlier ones and the next one.
+    let mut rows = [[0_u8; MAX_WORD_BYTES + 1]; 3];
     for (cell, distance) in rows[0].iter_mut().zip(0..) {
         *cell = distance;
     }
     for (i, letter) in one.iter().enumerate() {
-        let [before, row, next] = [(i + 2) % 3, i % 3, (i + 1) % 3];
-        rows[next][0] = rows[row][0] + 1;
-        let mut least_of_row = rows[next][0];
-        for (j, theirs) in other.iter().enumerate() {
-            let changed = rows[row][j] + u8::from(letter != theirs);
-            let one_more = rows[row][j + 1].min(rows[next][j]) + 1;
-            let mut least = changed.min(one_more);
-            if i > 0 && j > 0 && *letter == other[j - 1] && one[i - 1] == *theirs {
-                least = least.min(rows[before][j - 1] + 1);
+        let [before_last, last, next] = [(i + 2) % 3, i % 3, (i + 1) % 3];
+        rows[next][0] = rows[last][0] + 1;
+        let mut row_minimum = rows[next][0];
+        for (j, other_letter) in other.iter().enumerate() {
+            let substitution = rows[last][j] + u8::from(letter != other_letter);
+            let insertion_or_deletion = rows[last][j + 1].min(rows[next][j]) + 1;
+            let mut distance = substitution.min(insertion_or_deletion);
+            if i > 0 && j > 0 && *letter == other[j - 1] && one[i - 1] == *other_letter {
+                let transposition = rows[before_last][j - 1] + 1;
+                distance = distance.min(transposition);
             }
-            rows[next][j + 1] = least;
-            least_of_row = least_of_row.min(least);
+            rows[next][j + 1] = distance;
+            row_minimum = row_minimum.min(distance);
         }
-        if least_of_row > most {
+        if row_minimum > max_distance {
             return None;
         }
     }
-    Some(rows[one.len() % 3][other.len()]).filter(|distance| *distance <= most)
+    let distance = rows[one.len() % 3][other.len()];
+    (distance <= max_distance).then_some(distance)
 }
 
-/// Which letters a word has.
-fn letters(word: &[u8]) -> u32 {
-    word.iter()
-        .fold(0, |letters, letter| letters | 1 << (letter & 31))
+/// The letters of a word as bits. Other characters share bits with letters.
+fn letter_set(word: &[u8]) -> u32 {
+    word.iter().fold(0, |set, letter| set | 1 << (letter & 31))
 }
 
 #[cfg(test)]
@@ -165,27 +183,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_with_common_trigrams_are_found_with_their_number() {
-        let words = ["commit", "committee", "remit", "git", "push"];
-        let index = index(words.into_iter());
-        let view = View {
-            rows: index.rows.as_chunks().0,
-            words: index.words.as_chunks().0,
+    fn candidates_are_terms_with_common_trigrams_and_their_number() {
+        let terms = ["commit", "committee", "remit", "git", "push"];
+        let tables = build_trigram_index(terms.into_iter());
+        let index = TrigramIndex {
+            rows: tables.rows.as_chunks().0,
+            terms: tables.terms.as_chunks().0,
         };
         let mut counts = [0; 5];
-        let mut found = Vec::new();
-        view.alike("commit", &mut counts, |word, common| {
-            found.push((words[word], common));
+        let mut candidates = Vec::new();
+        index.for_each_candidate("commit", &mut counts, |term, common| {
+            candidates.push((terms[term], common));
         });
-        found.sort_unstable();
-        // `^co com omm mmi mit it$`, and `git` is too short to be looked at.
-        assert_eq!(found, [("commit", 6), ("committee", 5), ("remit", 2)]);
+        candidates.sort_unstable();
+        // `^co com omm mmi mit it$`; `git` is too short for fuzzy matching.
+        assert_eq!(candidates, [("commit", 6), ("committee", 5), ("remit", 2)]);
         assert_eq!(counts, [0; 5]);
-        assert!((dice("commit", "commit", 6) - 1.0).abs() < f64::EPSILON);
+        assert!((dice_coefficient("commit", "commit", 6) - 1.0).abs() < f64::EPSILON);
     }
 
     #[test]
-    fn the_distance_counts_letters_and_swaps() {
+    fn edit_distance_counts_edits_and_transpositions_up_to_the_maximum() {
         for (one, other, expected) in [
             ("grep", "grep", Some(0)),
             ("gerp", "grep", Some(1)),
@@ -195,7 +213,7 @@ mod tests {
             ("abc", "xyz", None),
             ("a", "abcd", None),
         ] {
-            assert_eq!(distance(one, other, 2), expected, "{one} {other}");
+            assert_eq!(edit_distance(one, other, 2), expected, "{one} {other}");
         }
     }
 }

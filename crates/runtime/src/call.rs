@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
@@ -43,7 +43,7 @@ impl Executor {
     pub(crate) async fn call(
         &self,
         selection: &Selection,
-        (number, tool): (u32, &Tool),
+        (number, tool): (u32, &ToolRow),
         arguments: &Map<String, Value>,
         permit: impl Future<Output = OwnedSemaphorePermit>,
         state: Option<&CallState>,
@@ -134,7 +134,7 @@ fn refused(tool: &str, refusal: &Refusal) -> CallAnswer {
 fn fill<'a>(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
     arguments: &'a Map<String, Value>,
     arena: &'a Bump,
     mut argv: Argv<'a>,
@@ -159,7 +159,7 @@ pub(crate) struct Shown {
 pub(crate) fn shown(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
     arguments: &Map<String, Value>,
 ) -> Option<Shown> {
     let cli = selection.cli_of(tool);

@@ -6,7 +6,7 @@ use std::process::{ExitCode, ExitStatus};
 use std::sync::{Arc, LazyLock};
 
 use bumpalo::Bump;
-use climax_discovery::rank::Mode;
+use climax_discovery::rank::RankingMode;
 use climax_runner::{CapturedOutput, Completion, Outcome};
 use rmcp::RoleServer;
 use rmcp::transport::IntoTransport;
@@ -96,7 +96,7 @@ pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> Strin
 /// If the mode is unknown.
 #[must_use]
 pub fn rank(catalog: &'static Catalog, query: &str, mode: &str) -> usize {
-    let mut modes = Mode::ALL.into_iter();
+    let mut modes = RankingMode::ALL.into_iter();
     let mode = modes
         .find(|candidate| candidate.name() == mode)
         .expect("the mode exists");

@@ -5,7 +5,7 @@ pub(crate) mod ranked;
 mod tool_set;
 
 use climax_core::words::fold;
-use climax_discovery::rank::Mode;
+use climax_discovery::rank::RankingMode;
 
 use crate::catalog::selection::Selection;
 use matches::{SearchHits, filtered_tools, substring_hits};
@@ -77,7 +77,7 @@ fn matching_tools(selection: &Selection, query: &SearchQuery) -> SearchResponse 
 fn ranked_hits(selection: &Selection, query: &SearchQuery) -> SearchHits {
     let tools = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
     let text = query.text.as_deref().unwrap_or_default();
-    let matches = ranked::find_ranked(selection, text, Mode::Keyword, query.limit, |tool| {
+    let matches = ranked::find_ranked(selection, text, RankingMode::Keyword, query.limit, |tool| {
         tools.contains(tool)
     });
     SearchHits {

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use climax_catalog::rows::Rows;
-use climax_catalog::tables::Limit;
+use climax_catalog::tables::LimitRow;
 use climax_core::scalar;
 use climax_core::scalar::Number;
 use climax_policy::limit::{self, Bounds};
@@ -26,7 +26,7 @@ pub struct Reader<'a> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Allowed<'a> {
     /// The limits, if there are some.
-    pub(crate) limits: Rows<'a, Limit>,
+    pub(crate) limits: Rows<'a, LimitRow>,
     /// The catalog's text and automata, which they refer to.
     pub(crate) text: &'a str,
     pub(crate) automata: &'static [u8],
@@ -36,8 +36,8 @@ impl<'a> Allowed<'a> {
     /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
     /// says so.
     pub(crate) fn dashed(self) -> Vec<&'a str> {
-        let name = |limit: &Limit| limit.argument.of(self.text);
-        let is_meant = |limit: &Limit| {
+        let name = |limit: &LimitRow| limit.argument.of(self.text);
+        let is_meant = |limit: &LimitRow| {
             let limits = self.limits.iter();
             let mut limits = limits.filter(|other| name(other) == name(limit));
             limits.all(|limit| limit.begins_with_dash)

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use climax_catalog::rows::{Piece, Rows};
 use climax_catalog::schema::input_schema;
-use climax_catalog::tables::{Cli, Tool};
-use climax_catalog::{Kept, Tables};
+use climax_catalog::tables::{CliRow, ToolRow};
+use climax_catalog::{OriginalNumbers, Tables};
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
@@ -13,14 +13,14 @@ use crate::call::arguments::{Allowed, Reader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 
-/// The part of a catalog that a server offers. Tool and CLI numbers are positions in `tables`.
+/// The part of a catalog that a server offers. ToolRow and CLI numbers are positions in `tables`.
 pub(crate) struct Selection {
     /// The baked catalog.
     pub(crate) catalog: &'static Catalog,
     /// The baked tables, or new ones without what policies exclude.
     pub(crate) tables: &'static Tables,
     /// Maps numbers in `tables` to numbers in the baked tables, if policies narrowed the catalog.
-    baked_numbers: Option<Kept>,
+    baked_numbers: Option<OriginalNumbers>,
     /// The numbers of the offered CLIs, ascending. `None` means all.
     offered_clis: Option<Vec<u32>>,
     /// The discovery tables of a narrowed catalog.
@@ -43,7 +43,7 @@ impl Selection {
     pub(crate) fn narrowed(
         catalog: &'static Catalog,
         tables: &'static Tables,
-        baked_numbers: Kept,
+        baked_numbers: OriginalNumbers,
     ) -> Self {
         Self {
             tables,
@@ -61,7 +61,7 @@ impl Selection {
             return Ok(self);
         }
         let has_name =
-            |cli: &Cli, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
+            |cli: &CliRow, name: &str| self.text(cli.stem) == name || self.text(cli.name) == name;
         let clis = || self.tables.clis.rows().iter();
         let is_unknown = |name: &&String| !clis().any(|cli| has_name(&cli, name));
         if let Some(unknown) = names.iter().find(is_unknown) {
@@ -91,7 +91,7 @@ impl Selection {
     }
 
     /// The offered CLIs.
-    pub(crate) fn clis(&self) -> impl Iterator<Item = Cli> {
+    pub(crate) fn clis(&self) -> impl Iterator<Item = CliRow> {
         let clis = self.tables.clis.rows();
         let all = if self.offers_all_clis() {
             clis
@@ -104,17 +104,17 @@ impl Selection {
     }
 
     /// The CLI of a tool.
-    pub(crate) fn cli_of(&self, tool: &Tool) -> Cli {
+    pub(crate) fn cli_of(&self, tool: &ToolRow) -> CliRow {
         self.tables.clis.rows().get(tool.cli)
     }
 
     /// All tools in the tables, including those of CLIs that are not offered.
-    pub(crate) fn tools(&self) -> Rows<'static, Tool> {
+    pub(crate) fn tools(&self) -> Rows<'static, ToolRow> {
         self.tables.tools.rows()
     }
 
     /// Looks up an offered tool by name. Returns its number and its row.
-    pub(crate) fn find_tool(&self, name: &str) -> Option<(u32, Tool)> {
+    pub(crate) fn find_tool(&self, name: &str) -> Option<(u32, ToolRow)> {
         let mut number = (self.catalog.find)(name)?;
         if let Some(baked_numbers) = &self.baked_numbers {
             number = u32::try_from(baked_numbers.tools.binary_search(&number).ok()?).ok()?;
@@ -131,7 +131,7 @@ impl Selection {
     pub(crate) fn write_command_line<'a>(
         &self,
         number: u32,
-        tool: &Tool,
+        tool: &ToolRow,
         reader: &mut Reader<'a>,
         argv: &mut Argv<'a>,
     ) {
@@ -146,7 +146,7 @@ impl Selection {
     }
 
     /// The limits that policies set on the arguments of a tool.
-    pub(crate) fn argument_limits(&self, tool: &Tool) -> Allowed<'static> {
+    pub(crate) fn argument_limits(&self, tool: &ToolRow) -> Allowed<'static> {
         Allowed {
             limits: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
@@ -155,12 +155,12 @@ impl Selection {
     }
 
     /// The JSON Schema of a tool's arguments.
-    pub(crate) fn input_schema(&self, tool: &Tool) -> Map<String, Value> {
+    pub(crate) fn input_schema(&self, tool: &ToolRow) -> Map<String, Value> {
         input_schema(&self.tables.arguments_of(tool))
     }
 
     /// The tools of a CLI.
-    pub(crate) fn tools_of(&self, cli: &Cli) -> Rows<'static, Tool> {
+    pub(crate) fn tools_of(&self, cli: &CliRow) -> Rows<'static, ToolRow> {
         self.tools().slice(cli.tools)
     }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use climax_catalog::facts::Argument;
-use climax_catalog::tables::Tool;
+use climax_catalog::facts::ArgumentFacts;
+use climax_catalog::tables::ToolRow;
 use climax_core::output::{pluralize, print};
 use climax_core::scalar::{ArgumentType, Number, Scalar};
 use comfy_table::{ColumnConstraint, Width, presets};
@@ -109,7 +109,7 @@ fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
     table.trim_fmt() + "\n"
 }
 
-fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
+fn row(selection: &Selection, tool: &ToolRow) -> [String; 4] {
     let arguments = selection.tables.arguments_of(tool);
     let arguments: Vec<String> = arguments.iter().map(argument).collect();
     [
@@ -122,7 +122,7 @@ fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
 
 /// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
 /// may be left out.
-fn argument(argument: &Argument<'_>) -> String {
+fn argument(argument: &ArgumentFacts<'_>) -> String {
     let mut text = argument.name.to_owned();
     let word = |value: &Scalar<'_>| match value {
         Scalar::Text(text) => text.clone().into_owned(),
@@ -171,7 +171,7 @@ fn json_list(selection: &Selection) -> String {
     format!("{list:#}\n")
 }
 
-fn object(selection: &Selection, tool: &Tool) -> Value {
+fn object(selection: &Selection, tool: &ToolRow) -> Value {
     let cli = selection.cli_of(tool);
     json!({
         "tool_name": selection.text(tool.name),
@@ -185,7 +185,7 @@ fn object(selection: &Selection, tool: &Tool) -> Value {
 }
 
 /// The words with which all command lines of a tool begin.
-fn command(selection: &Selection, tool: &Tool) -> String {
+fn command(selection: &Selection, tool: &ToolRow) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()
@@ -194,7 +194,7 @@ fn command(selection: &Selection, tool: &Tool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use climax_catalog::facts::{Limit, Pattern, PlacementKind};
+    use climax_catalog::facts::{LimitFacts, PatternFacts, PlacementKind};
 
     #[test]
     fn cells_are_wrapped_between_words_and_long_words_are_broken() {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
-        let string = Argument {
+        let string = ArgumentFacts {
             name: "path",
             description: "",
             kind: ArgumentType::String,
@@ -222,35 +222,35 @@ mod tests {
             limits: Vec::new(),
         };
         assert_eq!(argument(&string), "path");
-        let integer = Argument {
+        let integer = ArgumentFacts {
             kind: ArgumentType::Integer,
             required: false,
             default: Some(Scalar::Integer(10)),
             ..string.clone()
         };
         assert_eq!(argument(&integer), "[path:integer=10]");
-        let limited = Argument {
-            limits: vec![Limit {
+        let limited = ArgumentFacts {
+            limits: vec![LimitFacts {
                 min: Some(Number::Integer(1)),
-                ..Limit::default()
+                ..LimitFacts::default()
             }],
             ..integer
         };
         assert_eq!(argument(&limited), "[path:1..=10]");
-        let choice = Argument {
+        let choice = ArgumentFacts {
             choices: ["a", "b"].map(|text| Scalar::Text(text.into())).into(),
             ..string.clone()
         };
         assert_eq!(argument(&choice), "path:a|b");
-        let pattern = Pattern {
+        let pattern = PatternFacts {
             text: "a",
             schema: Some("^a$"),
             automaton: &[],
         };
-        let matched = Argument {
-            limits: vec![Limit {
+        let matched = ArgumentFacts {
+            limits: vec![LimitFacts {
                 pattern: Some(pattern),
-                ..Limit::default()
+                ..LimitFacts::default()
             }],
             ..string
         };

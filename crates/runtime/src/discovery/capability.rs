@@ -1,10 +1,10 @@
 //! `search_tools_by_capability`: turns a capability and required parameters into tools, and explains each
 //! match.
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_discovery::complexity::Complexity;
-use climax_discovery::rank::Mode;
-use climax_discovery::synonyms::{names_for, plain};
+use climax_discovery::rank::RankingMode;
+use climax_discovery::synonyms::{synonyms_of, without_separators};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -62,7 +62,7 @@ pub(super) fn respond(
     let query = arguments.query("capability_description", "Capability description");
     let required = arguments.names("required_parameters").into_iter();
     let required = required.map(|name| RequiredParameter {
-        accepted_names: names_for(&name),
+        accepted_names: synonyms_of(&name),
         name,
     });
     let required: Vec<RequiredParameter> = required.collect();
@@ -135,7 +135,7 @@ fn capability_matches(
     } else {
         selection.tools().len()
     };
-    let mut matches = find_ranked(selection, query, Mode::Hybrid, limit, is_candidate);
+    let mut matches = find_ranked(selection, query, RankingMode::Hybrid, limit, is_candidate);
     if complexity != ANY_COMPLEXITY {
         for found in &mut matches.best {
             if notes.of(found.number).complexity.name() != complexity {
@@ -175,14 +175,15 @@ struct RequiredParameter {
 /// one requirement at most.
 fn matching_parameters(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     required: &[RequiredParameter],
 ) -> Option<Vec<&'static str>> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let names = arguments
         .iter()
         .map(|argument| selection.text(argument.name));
-    let parameters: Vec<(&'static str, String)> = names.map(|name| (name, plain(name))).collect();
+    let parameters: Vec<(&'static str, String)> =
+        names.map(|name| (name, without_separators(name))).collect();
     let mut matched: Vec<&'static str> = Vec::new();
     for RequiredParameter { accepted_names, .. } in required {
         let unused = || {
@@ -236,8 +237,11 @@ impl CapabilitySearch<'_> {
 
     /// The words of the query of which the tool has no form.
     fn missing_words(&self, selection: &Selection, found: &RankedMatch) -> Vec<String> {
-        let ranking = selection.discovery().index.ranking(selection.tools().len());
-        let has_term = |row: &usize| ranking.marks(*row, found.number) != 0;
+        let index = selection
+            .discovery()
+            .index
+            .term_index(selection.tools().len());
+        let has_term = |row: &usize| index.field_mask(*row, found.number) != 0;
         let words = self.matches.ranked.words.iter();
         words
             .filter(|word| !word.rows.iter().any(has_term))

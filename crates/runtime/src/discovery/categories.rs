@@ -1,6 +1,6 @@
 //! `list_tool_categories`: groups the offered CLIs by category and describes each group.
 
-use climax_catalog::tables::{Cli, Tool};
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::output::pluralize;
 use climax_core::words::fold;
 use serde::Serialize;
@@ -51,7 +51,7 @@ struct RepresentativeTool {
 }
 
 /// The category of a CLI, in the spelling of its config.
-fn category_of(selection: &Selection, cli: &Cli) -> &'static str {
+fn category_of(selection: &Selection, cli: &CliRow) -> &'static str {
     match cli.category.map(|category| selection.text(category)) {
         None | Some("") => UNCATEGORIZED,
         Some(category) => category,
@@ -78,8 +78,8 @@ pub(super) fn valid_categories(selection: &Selection) -> Vec<&'static str> {
 }
 
 /// Groups the offered CLIs by category, ignoring case.
-fn clis_by_category(selection: &Selection) -> Vec<(&'static str, Vec<Cli>)> {
-    let mut groups: Vec<(&'static str, Vec<Cli>)> = Vec::new();
+fn clis_by_category(selection: &Selection) -> Vec<(&'static str, Vec<CliRow>)> {
+    let mut groups: Vec<(&'static str, Vec<CliRow>)> = Vec::new();
     for cli in selection.clis() {
         let key = selection.text(cli.category_key);
         let same = groups.iter_mut().find(|(_, clis)| {
@@ -118,7 +118,7 @@ pub(super) fn respond(selection: &Selection) -> LookupResponse {
 }
 
 /// The descriptions of the first CLIs, and the number of the others.
-fn category_description(selection: &Selection, clis: &[Cli]) -> String {
+fn category_description(selection: &Selection, clis: &[CliRow]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cli in clis.iter().take(MAX_DESCRIBED_CLIS) {
         let name = selection.text(cli.name);
@@ -135,9 +135,9 @@ fn category_description(selection: &Selection, clis: &[Cli]) -> String {
 }
 
 /// The tools that are most similar to the others of the category.
-fn representative_tools(selection: &Selection, clis: &[Cli]) -> Vec<RepresentativeTool> {
+fn representative_tools(selection: &Selection, clis: &[CliRow]) -> Vec<RepresentativeTool> {
     let notes = &selection.discovery().notes;
-    let mut best: Vec<(u32, Tool)> = Vec::new();
+    let mut best: Vec<(u32, ToolRow)> = Vec::new();
     for cli in clis {
         for (number, tool) in cli.tools.numbers().zip(selection.tools_of(cli).iter()) {
             let centrality = notes.of(number).centrality;
@@ -158,12 +158,12 @@ fn representative_tools(selection: &Selection, clis: &[Cli]) -> Vec<Representati
 /// Counts tools by category, in order of first appearance.
 pub(super) fn category_counts<'t>(
     selection: &Selection,
-    tools: impl Iterator<Item = &'t Tool>,
+    tools: impl Iterator<Item = &'t ToolRow>,
 ) -> Vec<(&'static str, usize)> {
-    let mut counts: Vec<(Cli, usize)> = Vec::new();
+    let mut counts: Vec<(CliRow, usize)> = Vec::new();
     for tool in tools {
         let cli = selection.cli_of(tool);
-        let key = |cli: &Cli| selection.text(cli.category_key);
+        let key = |cli: &CliRow| selection.text(cli.category_key);
         match counts.iter_mut().find(|(other, _)| key(other) == key(&cli)) {
             Some((_, count)) => *count += 1,
             None => counts.push((cli, 1)),

@@ -1,9 +1,9 @@
 //! `get_tool_details`: turns the names of tools into full descriptions of them.
 
 use climax_discovery::notes::Notes;
-use climax_discovery::rank::Mode;
-use climax_discovery::tokens::key;
-use climax_discovery::trigrams::distance;
+use climax_discovery::rank::RankingMode;
+use climax_discovery::tokens::normalised_name;
+use climax_discovery::trigrams::edit_distance;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -185,27 +185,27 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
     } else {
         suggestions
     };
-    let message = format!("Tool '{name}' not found");
+    let message = format!("ToolRow '{name}' not found");
     LookupError::new(NAME, message, name, suggestions)
 }
 
 /// The names of tools within the edit distance, then of tools that match the words of the unknown name.
 fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
-    let unknown_key = key(unknown_name);
+    let unknown_key = normalised_name(unknown_name);
     let mut by_distance: Vec<(u8, &'static str)> = Vec::new();
     let tools = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter());
     for tool in tools {
         let name = selection.text(tool.name);
-        let distance = distance(&unknown_key, &name.to_ascii_lowercase(), MAX_EDIT_DISTANCE);
+        let distance = edit_distance(&unknown_key, &name.to_ascii_lowercase(), MAX_EDIT_DISTANCE);
         by_distance.extend(distance.map(|distance| (distance, name)));
     }
     // The sort is stable, so ties stay in catalog order.
     by_distance.sort_by_key(|(distance, _)| *distance);
     let mut names: Vec<&'static str> = by_distance.into_iter().map(|(_, name)| name).collect();
     let offered = offered_tools(selection, None);
-    let mode = Mode::Hybrid;
+    let mode = RankingMode::Hybrid;
     let matches = find_ranked(selection, unknown_name, mode, MAX_SUGGESTIONS, |tool| {
         offered.contains(tool)
     });

@@ -1,6 +1,6 @@
 //! `search_mcp_tools`: turns a query in plain words into matching tools, with match reasons and hints.
 
-use climax_discovery::rank::Mode;
+use climax_discovery::rank::RankingMode;
 use climax_discovery::tool_type::ToolType;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -73,7 +73,7 @@ pub(super) fn respond(
     let tool_type = arguments.choice("tool_type", &types);
     let max_results = arguments.max_results();
     let include_examples = arguments.flag("include_examples");
-    let modes = Mode::ALL.map(Mode::name);
+    let modes = RankingMode::ALL.map(RankingMode::name);
     let mode = arguments.choice("search_mode", &modes);
     if !arguments.problems.is_empty() {
         return Err(LookupRefusal {
@@ -82,10 +82,10 @@ pub(super) fn respond(
             context: query,
         });
     }
-    let mode = Mode::ALL
+    let mode = RankingMode::ALL
         .into_iter()
         .find(|candidate| Some(candidate.name()) == mode.as_deref());
-    let mode = mode.unwrap_or(Mode::Hybrid);
+    let mode = mode.unwrap_or(RankingMode::Hybrid);
     let offered = offered_tools(selection, category.as_deref());
     let notes = &selection.discovery().notes;
     let matches = find_ranked(selection, &query, mode, max_results, |tool| {
@@ -165,13 +165,15 @@ fn confidence_distribution(matches: &RankedMatches) -> Vec<(&'static str, usize)
 }
 
 /// Describes what a mode does. The names promise more than the modes do, so this says what they leave out.
-fn search_strategy(mode: Mode) -> &'static str {
+fn search_strategy(mode: RankingMode) -> &'static str {
     match mode {
-        Mode::Keyword => {
+        RankingMode::Keyword => {
             "BM25F over names, descriptions, arguments, category and tags; unknown words match terms within edit distance 1 or 2"
         }
-        Mode::Hybrid => "BM25F and similarly spelled words (character trigrams); no semantic model",
-        Mode::Semantic => {
+        RankingMode::Hybrid => {
+            "BM25F and similarly spelled words (character trigrams); no semantic model"
+        }
+        RankingMode::Semantic => {
             "BM25F and more of the similarly spelled words (character trigrams); no semantic model"
         }
     }

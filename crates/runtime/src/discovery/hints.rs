@@ -1,8 +1,8 @@
 //! Derives suggestions for the next call from a search and its results.
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::Risk;
-use climax_discovery::rank::Way;
+use climax_discovery::rank::MatchKind;
 use serde_json::{Map, Value, json};
 
 use super::categories::category_names;
@@ -42,17 +42,22 @@ pub(super) fn query_suggestions(
     matches: &RankedMatches,
 ) -> Vec<String> {
     let mut suggestions = Vec::new();
-    let ranking = selection.discovery().index.ranking(selection.tools().len());
+    let index = selection
+        .discovery()
+        .index
+        .term_index(selection.tools().len());
     let mut corrected_words: Vec<&str> = Vec::new();
     let mut corrected_query = request.query.to_owned();
-    let query_terms = matches.ranked.asked.iter();
-    for query_term in query_terms.filter(|query_term| query_term.way == Way::Meant) {
-        let has_term = |found: &&RankedMatch| ranking.marks(query_term.row, found.number) != 0;
+    let query_terms = matches.ranked.terms.iter();
+    for query_term in
+        query_terms.filter(|query_term| query_term.match_kind == MatchKind::Correction)
+    {
+        let has_term = |found: &&RankedMatch| index.field_mask(query_term.row, found.number) != 0;
         // A correction that no result contains would lead nowhere.
         let Some(found) = matches.best.iter().find(has_term) else {
             continue;
         };
-        let term = ranking.term(query_term.row);
+        let term = index.term(query_term.row);
         if !corrected_words.contains(&query_term.word.as_str())
             && let Some(word) = word_for_term(selection, &found.tool, &query_term.word, term)
         {
@@ -119,7 +124,7 @@ fn frequent_tag(
         .map(|(tag, _)| tag)
 }
 
-fn tags(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+fn tags(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
     selection.tables.list(selection.cli_of(tool).tags).collect()
 }
 

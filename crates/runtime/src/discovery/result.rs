@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use climax_catalog::tables::Tool;
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::Risk;
 use climax_discovery::index::Field;
 use climax_discovery::notes::Note;
-use climax_discovery::rank::{Asked, Way};
-use climax_discovery::tokens::{Tokeniser, words};
+use climax_discovery::rank::{MatchKind, QueryTerm};
+use climax_discovery::tokens::{Tokeniser, for_each_word};
 use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ impl ToolFields {
     pub(super) fn new(
         selection: &Selection,
         number: u32,
-        tool: &Tool,
+        tool: &ToolRow,
         optional: OptionalFields,
     ) -> Self {
         let note = selection.discovery().notes.of(number);
@@ -121,7 +121,7 @@ impl ToolFields {
 pub(super) fn example_calls(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
     max_examples: usize,
 ) -> Vec<ExampleCall> {
     let all_args = example_args(selection, number, tool).take(max_examples);
@@ -145,7 +145,7 @@ pub(super) fn example_calls(
 pub(super) fn example_args(
     selection: &Selection,
     number: u32,
-    tool: &Tool,
+    tool: &ToolRow,
 ) -> impl Iterator<Item = Map<String, Value>> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let notes = &selection.discovery().notes;
@@ -163,11 +163,12 @@ pub(super) fn example_args(
 /// The first sentence of the description, the required arguments and the risk.
 fn when_to_use(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     note: &Note,
     parameters: &[Parameter],
 ) -> String {
-    let mut text = selection.text(tool.description)[..note.sentence as usize].to_owned();
+    let mut text =
+        selection.text(tool.description)[..note.first_sentence_length as usize].to_owned();
     if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
@@ -203,18 +204,21 @@ pub(super) fn match_reasons(
     matches: &RankedMatches,
     found: &RankedMatch,
 ) -> Vec<String> {
-    let ranking = selection.discovery().index.ranking(selection.tools().len());
+    let index = selection
+        .discovery()
+        .index
+        .term_index(selection.tools().len());
     let mut reasons = Vec::new();
     if found.is_exact_name {
         reasons.push("the query is its name".to_owned());
     }
-    for query_term in &matches.ranked.asked {
+    for query_term in &matches.ranked.terms {
         if reasons.len() >= MAX_REASONS {
             break;
         }
-        let marks = ranking.marks(query_term.row, found.number);
-        let term = ranking.term(query_term.row);
-        if let Some(field) = field_phrase(selection, &found.tool, marks, term) {
+        let field_mask = index.field_mask(query_term.row, found.number);
+        let term = index.term(query_term.row);
+        if let Some(field) = field_phrase(selection, &found.tool, field_mask, term) {
             let word = word_phrase(selection, &found.tool, query_term, term);
             // Avoids "argument 'path' has 'path'".
             reasons.push(match field.strip_suffix(" has") {
@@ -226,8 +230,13 @@ pub(super) fn match_reasons(
     reasons
 }
 
-/// Describes the most significant field of a tool that has a term. `marks` are the fields that have it.
-fn field_phrase(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Option<String> {
+/// Describes the most significant field of a tool that has a term. `field_mask` are the fields that have it.
+fn field_phrase(
+    selection: &Selection,
+    tool: &ToolRow,
+    field_mask: u8,
+    term: &str,
+) -> Option<String> {
     const BY_SIGNIFICANCE: [(Field, &str); 7] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
@@ -240,10 +249,10 @@ fn field_phrase(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Op
         (Field::Category, "category has"),
         (Field::CliDescription, "the CLI's description has"),
     ];
-    if Field::Argument.is_in(marks) && !Field::Name.is_in(marks) {
+    if Field::Argument.is_in(field_mask) && !Field::Name.is_in(field_mask) {
         let has_term = |name: &str| {
             let mut has_term = false;
-            words(name, |word| has_term |= is_form_of(word, term));
+            for_each_word(name, |word| has_term |= is_form_of(word, term));
             has_term
         };
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
@@ -255,29 +264,39 @@ fn field_phrase(selection: &Selection, tool: &Tool, marks: u8, term: &str) -> Op
         }
     }
     let mut phrases = BY_SIGNIFICANCE.iter();
-    let phrase = phrases.find(|(field, _)| field.is_in(marks));
+    let phrase = phrases.find(|(field, _)| field.is_in(field_mask));
     phrase.map(|(_, phrase)| (*phrase).to_owned())
 }
 
 /// Quotes the tool's form of a term, and the query's word if it was a typo or is only similar.
-fn word_phrase(selection: &Selection, tool: &Tool, query_term: &Asked, term: &str) -> String {
+fn word_phrase(
+    selection: &Selection,
+    tool: &ToolRow,
+    query_term: &QueryTerm,
+    term: &str,
+) -> String {
     let word = &query_term.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    if query_term.way == Way::Known && tool_texts(selection, tool).into_iter().any(has_word) {
+    if query_term.match_kind == MatchKind::Exact
+        && tool_texts(selection, tool).into_iter().any(has_word)
+    {
         return format!("'{word}'");
     }
-    match (query_term.way, word_for_term(selection, tool, word, term)) {
-        (Way::Known, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
-        (Way::Meant, Some(own)) => format!("'{own}' (for '{word}')"),
-        (Way::Alike, Some(own)) => format!("'{own}' (like '{word}')"),
-        (Way::Meant | Way::Alike, None) => format!("a word like '{word}'"),
+    match (
+        query_term.match_kind,
+        word_for_term(selection, tool, word, term),
+    ) {
+        (MatchKind::Exact, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
+        (MatchKind::Correction, Some(own)) => format!("'{own}' (for '{word}')"),
+        (MatchKind::Similar, Some(own)) => format!("'{own}' (like '{word}')"),
+        (MatchKind::Correction | MatchKind::Similar, None) => format!("a word like '{word}'"),
     }
 }
 
 /// Finds a word in a tool's texts whose stem is the term. Prefers the query's word.
 pub(super) fn word_for_term(
     selection: &Selection,
-    tool: &Tool,
+    tool: &ToolRow,
     query_word: &str,
     term: &str,
 ) -> Option<String> {
@@ -285,7 +304,7 @@ pub(super) fn word_for_term(
     texts.push(selection.text(selection.cli_of(tool).description));
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;
-        words(text, |word| {
+        for_each_word(text, |word| {
             let is_better = found.is_none() || word == query_word;
             if is_better && is_form_of(word, term) {
                 found = Some(word.to_owned());
@@ -296,7 +315,7 @@ pub(super) fn word_for_term(
 }
 
 /// The tool's line in the search text, and the names and descriptions of its arguments.
-fn tool_texts(selection: &Selection, tool: &Tool) -> Vec<&'static str> {
+fn tool_texts(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
     let arguments = selection.tables.arguments.rows().slice(tool.arguments);
     let arguments = arguments
         .iter()

@@ -1,8 +1,8 @@
 //! Turns a query into the tools that contain its text, best matches first.
 
 use climax_catalog::Tables;
-use climax_catalog::index::{IN_NAME, IS_NAME, RANGE, SHIFT, Words};
-use climax_catalog::tables::{Cli, Tool};
+use climax_catalog::index::{FLAG_BITS, IN_NAME, IS_NAME, IS_RANGE, WordIndex};
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::words::fold;
 use memchr::memmem::Finder;
 
@@ -13,7 +13,7 @@ use crate::catalog::selection::Selection;
 /// The tools that a search found.
 pub(super) struct SearchHits {
     /// The best ones, up to the limit of the query.
-    pub(super) best: Vec<Tool>,
+    pub(super) best: Vec<ToolRow>,
     /// The number of all matches.
     pub(super) total: usize,
 }
@@ -88,7 +88,7 @@ fn substring_matches(tables: &Tables, candidates: &ToolSet, needle: &str) -> Mat
         return matches;
     }
     if needle.chars().all(char::is_alphanumeric) {
-        match_in_words(&tables.words, needle, &mut matches);
+        match_in_words(&tables.word_index, needle, &mut matches);
     } else {
         match_in_text(tables, needle, &mut matches);
     }
@@ -109,7 +109,7 @@ pub(super) fn filtered_tools(
         tools.insert(0..selection.tables.tools.len());
         return tools;
     }
-    let passes = |cli: &Cli| {
+    let passes = |cli: &CliRow| {
         let equals = |filter: &Option<String>, key| {
             filter
                 .as_deref()
@@ -125,10 +125,10 @@ pub(super) fn filtered_tools(
 
 /// Finds an alphanumeric needle. It can only be inside a word, and the list of distinct words is much shorter
 /// than the search text.
-fn match_in_words(words: &Words, needle: &str, matches: &mut MatchTiers) {
+fn match_in_words(words: &WordIndex, needle: &str, matches: &mut MatchTiers) {
     let integer = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
     let (rows, _) = words.rows.as_chunks::<8>();
-    let (occurrences, _) = words.places.as_chunks::<4>();
+    let (occurrences, _) = words.occurrences.as_chunks::<4>();
     let text_start = |row: &[u8; 8]| row.first_chunk().map_or(0, integer) as usize;
     let occurrences_start = |row: &[u8; 8]| row.last_chunk().map_or(0, integer) as usize;
     let finder = Finder::new(needle);
@@ -149,8 +149,8 @@ fn match_in_words(words: &Words, needle: &str, matches: &mut MatchTiers) {
         let occurrences = &occurrences[occurrences_start(row)..occurrences_start(next)];
         let mut occurrences = occurrences.iter().map(integer);
         while let Some(occurrence) = occurrences.next() {
-            let first = occurrence >> SHIFT;
-            let end = if occurrence & RANGE == 0 {
+            let first = occurrence >> FLAG_BITS;
+            let end = if occurrence & IS_RANGE == 0 {
                 first + 1
             } else {
                 occurrences.next().unwrap_or(first)
@@ -176,8 +176,8 @@ fn match_in_text(tables: &Tables, needle: &str, matches: &mut MatchTiers) {
     let haystack = &*tables.haystack;
     let finder = Finder::new(needle);
     let tools = tables.tools.rows();
-    let start = |tool: &Tool| tool.haystack.0 as usize;
-    let end = |tool: &Tool| start(tool) + tool.haystack.1 as usize;
+    let start = |tool: &ToolRow| tool.haystack.0 as usize;
+    let end = |tool: &ToolRow| start(tool) + tool.haystack.1 as usize;
     let mut number = 0;
     while number < tables.tools.len() {
         let from = start(&tools.get(number));
@@ -195,7 +195,7 @@ fn match_in_text(tables: &Tables, needle: &str, matches: &mut MatchTiers) {
             continue;
         }
         matches.all.insert(number..number + 1);
-        // Tool names are ASCII, so folding keeps their length.
+        // ToolRow names are ASCII, so folding keeps their length.
         let name = &tool.haystack.of(haystack)[..tool.name.1 as usize];
         if name == needle {
             matches.exact_name.insert(number..number + 1);

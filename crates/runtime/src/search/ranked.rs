@@ -1,8 +1,8 @@
 //! Turns a query in plain words into the best matching tools, with a score for each.
 
-use climax_catalog::tables::Tool;
-use climax_discovery::rank::{Mode, Ranked};
-use climax_discovery::tokens::key;
+use climax_catalog::tables::ToolRow;
+use climax_discovery::rank::{Ranked, RankingMode};
+use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
 
@@ -19,7 +19,7 @@ pub(crate) struct RankedMatches {
 /// A tool that matches a query.
 pub(crate) struct RankedMatch {
     pub(crate) number: u32,
-    pub(crate) tool: Tool,
+    pub(crate) tool: ToolRow,
     /// Estimated probability that this is the right tool, from 0 to 1.
     pub(crate) score: f64,
     /// Whether the query is the name of the tool.
@@ -59,15 +59,15 @@ impl Confidence {
 pub(crate) fn find_ranked(
     selection: &Selection,
     query: &str,
-    mode: Mode,
+    mode: RankingMode,
     limit: usize,
     is_candidate: impl Fn(u32) -> bool,
 ) -> RankedMatches {
     let query = truncate_query(query);
     let tools = selection.tools();
-    let ranking = selection.discovery().index.ranking(tools.len());
+    let index = selection.discovery().index.term_index(tools.len());
     // At least two, because the score depends on the lead over the next match.
-    let ranked = ranking.rank(query, mode, limit.max(2), &is_candidate);
+    let ranked = index.rank(query, mode, limit.max(2), &is_candidate);
     let exact = exact_name_matches(selection, query, &ranked, &is_candidate);
     let mut total = ranked.total;
     let mut best = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn find_ranked(
     }
     let others = ranked.best.iter().filter(|hit| !exact.contains(&hit.tool));
     best.extend(others.map(|hit| {
-        let score = round_score(ranked.score(hit));
+        let score = round_score(ranked.relevance(hit));
         ranked_match(selection, hit.tool, score, false)
     }));
     best.truncate(limit);
@@ -134,9 +134,9 @@ fn exact_name_matches(
     ranked: &Ranked,
     is_candidate: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
-    let query_key = key(query);
+    let query_key = normalised_name(query);
     let lowercase = query.trim().to_lowercase();
-    let camel_case_key = key(&split_camel_case(query));
+    let camel_case_key = normalised_name(&split_camel_case(query));
     let spellings = [query.trim(), &lowercase, &query_key, &camel_case_key];
     let found = spellings
         .iter()
@@ -145,7 +145,7 @@ fn exact_name_matches(
     let has_query_key = |number: &&u32| {
         let name = selection.text(selection.tools().get(**number).name);
         // Names are ASCII, so a key is never longer than its name.
-        name.len() >= query_key.len() && key(name) == query_key
+        name.len() >= query_key.len() && normalised_name(name) == query_key
     };
     matches.extend(ranked.named.iter().filter(has_query_key));
     let mut seen = Vec::new();

@@ -1,11 +1,11 @@
 //! Facts for tests.
 
-use climax_catalog::facts::{Argument, Cli, PlacementKind, Tool};
+use climax_catalog::facts::{ArgumentFacts, CliFacts, PlacementKind, ToolFacts};
 use climax_core::scalar::ArgumentType;
 
-/// A CLI that has nothing but a name.
-pub(crate) fn cli(name: &str) -> Cli<'_> {
-    Cli {
+/// A CLI with nothing but a name.
+pub(crate) fn cli(name: &str) -> CliFacts<'_> {
+    CliFacts {
         stem: name,
         name,
         description: "",
@@ -17,9 +17,9 @@ pub(crate) fn cli(name: &str) -> Cli<'_> {
     }
 }
 
-/// A tool that has nothing but arguments.
-pub(crate) fn tool(arguments: Vec<Argument<'_>>) -> Tool<'_> {
-    Tool {
+/// A tool with nothing but arguments.
+pub(crate) fn tool(arguments: Vec<ArgumentFacts<'_>>) -> ToolFacts<'_> {
+    ToolFacts {
         cli: 0,
         name: "tool",
         description: "",
@@ -30,9 +30,9 @@ pub(crate) fn tool(arguments: Vec<Argument<'_>>) -> Tool<'_> {
     }
 }
 
-/// An argument that may be left out.
-pub(crate) fn argument(name: &str, kind: ArgumentType) -> Argument<'_> {
-    Argument {
+/// An optional argument.
+pub(crate) fn argument(name: &str, kind: ArgumentType) -> ArgumentFacts<'_> {
+    ArgumentFacts {
         name,
         description: "",
         kind,
