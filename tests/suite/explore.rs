@@ -3,7 +3,7 @@
 use climax_tests::explore::{
     CAPABILITY, CATEGORIES, DETAILS, SEARCH, ask, found, keys, refused, texts, timeless,
 };
-use climax_tests::{Answer, Server, fixtures, guarded, run, text, to_answer};
+use climax_tests::{Answer, Server, fixtures, guarded, run, text};
 use serde_json::{Value, json};
 
 const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
@@ -172,8 +172,9 @@ fn a_selection_of_clis_narrows_the_suite() {
 }
 
 #[test]
-fn answers_are_the_same_each_time_and_by_either_path() {
+fn a_cached_response_equals_the_one_that_another_server_computes() {
     let mut server = start();
+    let mut other = start();
     for (tool, arguments) in [
         (SEARCH, json!({"query": "show commit history"})),
         (DETAILS, json!({"tool_id": "git_log"})),
@@ -184,19 +185,18 @@ fn answers_are_the_same_each_time_and_by_either_path() {
         ),
         (SEARCH, json!({"query": ""})),
     ] {
-        let mut answers = Vec::new();
-        for meta in [json!({}), json!({}), json!({"progressToken": 1})] {
-            let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
-            let answer = server.request("tools/call", &params);
-            let answer = to_answer(&answer);
-            let mut json = timeless(answer.json());
+        let response = |server: &mut Server| {
+            let response = server.call_registered(tool, &arguments);
+            let mut json = timeless(response.json());
             if let Some(error) = json.get_mut("error") {
                 *error = timeless(error.take());
             }
-            answers.push((json, answer.is_error));
-        }
-        assert_eq!(answers[0], answers[1], "{tool}");
-        assert_eq!(answers[0], answers[2], "{tool}");
+            (json, response.is_error)
+        };
+        let first = response(&mut server);
+        let cached = response(&mut server);
+        assert_eq!(first, cached, "{tool}");
+        assert_eq!(cached, response(&mut other), "{tool}");
     }
 }
 
