@@ -18,11 +18,17 @@ use serde_json::{Value, json};
 
 pub use system::{
     ENDS_MADE_AHEAD, descendants, files_beside_helpers, is_gone, kill, mark, open_files, pids,
-    processes, status,
+    processes, read_bytes, status,
 };
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
 pub const DEADLINE: Duration = Duration::from_mins(1);
+
+/// How often a condition is checked that a test waits for.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// How long a value must stay the same to be final.
+const SETTLING_TIME: Duration = Duration::from_millis(500);
 
 /// How long a server that is no longer needed may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -288,7 +294,7 @@ impl Drop for Server {
         drop(self.stdin.take());
         let start = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(POLL_INTERVAL);
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -362,8 +368,29 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < DEADLINE, "not in time: {what}");
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(POLL_INTERVAL);
     }
+}
+
+/// Polls a value until it has stayed the same for a while, and returns it. For what must not go on: on a slow
+/// machine the value may be read too early, which hides a bug but fails no test.
+///
+/// # Panics
+/// It still changes at the deadline.
+pub fn settled<T: PartialEq>(what: &str, mut value: impl FnMut() -> T) -> T {
+    let start = Instant::now();
+    let mut last = value();
+    let mut last_change = Instant::now();
+    while last_change.elapsed() < SETTLING_TIME {
+        assert!(start.elapsed() < DEADLINE, "it does not settle: {what}");
+        thread::sleep(POLL_INTERVAL);
+        let next = value();
+        if next != last {
+            last = next;
+            last_change = Instant::now();
+        }
+    }
+    last
 }
 
 /// A folder that goes when the test ends.

@@ -19,6 +19,18 @@ pub fn status(process: u32, name: &str) -> u64 {
     number.expect("a number").parse().expect("a number")
 }
 
+/// How many bytes a process has read so far.
+///
+/// # Panics
+/// There is no such process.
+#[must_use]
+pub fn read_bytes(process: u32) -> u64 {
+    let counters = fs::read_to_string(format!("/proc/{process}/io")).expect("a process");
+    let mut lines = counters.lines();
+    let count = lines.find_map(|line| line.strip_prefix("rchar: "));
+    count.expect("a counter").parse().expect("a number")
+}
+
 /// The variable that tells which test started a process.
 const MARK: &str = "STARTED_BY_TEST";
 

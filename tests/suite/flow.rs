@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use climax_tests::{Server, eventually, fixtures, initialize, processes, status};
+use climax_tests::{
+    Server, eventually, fixtures, initialize, processes, read_bytes, settled, status,
+};
 use serde_json::{Value, json};
 
 const REQUESTS: u64 = 100_000;
@@ -64,13 +66,11 @@ fn write_until_stuck<W: Write + Send + 'static>(
         }
         stdin
     });
-    let mut before = 0;
-    eventually("the client has to wait", || {
-        thread::sleep(Duration::from_millis(200));
-        let now = sent.load(Ordering::Relaxed);
-        now > 0 && now == std::mem::replace(&mut before, now)
+    eventually("the server reads", || sent.load(Ordering::Relaxed) > 0);
+    let taken = settled("how many lines the server took", || {
+        sent.load(Ordering::Relaxed)
     });
-    (before, writer)
+    (taken, writer)
 }
 
 #[test]
@@ -166,15 +166,15 @@ fn a_client_that_leaves_more_than_is_read_does_not_hold_the_server() {
         let text = hello() + &first + &rest;
         std::fs::write(&path, &text).expect("a file");
         let server = || fixtures!("--max-concurrent", "1");
-        let is_held = || {
+        let wait_until_full = |server: &Child| {
             eventually("it runs", || processes(&["sleep", "1205"]) == 1);
-            thread::sleep(Duration::from_millis(300));
+            settled("what the server reads", || read_bytes(server.id()));
         };
         // The client dies.
         let mut cat = Command::new("cat");
         let mut client = cat.arg(&path).stdout(Stdio::piped()).spawn().expect("cat");
         let child = start_unread(server(), client.stdout.take().expect("a pipe"));
-        is_held();
+        wait_until_full(&child);
         client.kill().expect("it runs");
         assert!(!client.wait().expect("ended").success(), "it had to wait");
         assert_leaves(child);
@@ -184,7 +184,7 @@ fn a_client_that_leaves_more_than_is_read_does_not_hold_the_server() {
         let child = start_unread(server(), OwnedFd::from(theirs));
         let mut copy = ours.try_clone().expect("a copy");
         let writer = thread::spawn(move || copy.write_all(text.as_bytes()));
-        is_held();
+        wait_until_full(&child);
         ours.shutdown(Shutdown::Write).expect("open");
         assert!(writer.join().expect("no panic").is_err(), "it had to wait");
         assert_leaves(child);

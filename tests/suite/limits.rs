@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 
-use climax_tests::{Folder, Server, eventually, fixtures, initialize, processes, status, text};
+use climax_tests::{
+    Folder, Server, eventually, fixtures, initialize, processes, settled, status, text,
+};
 use serde_json::{Value, json};
 
 fn call(tool: &str, args: &Value) -> Value {
@@ -152,7 +152,6 @@ fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
         };
         if !meta.to_string().contains("2026") {
             send(0, "initialize", initialize("2025-11-25"));
-            thread::sleep(Duration::from_millis(100));
         }
         // Each answer has six times as many bytes as the command wrote.
         let done = Folder::new();
@@ -167,9 +166,9 @@ fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
         }
         let count = || fs::read_dir(done.path()).expect("a folder").count();
         eventually("as many have run as may", || count() >= 8);
-        thread::sleep(Duration::from_secs(1));
+        let ran = settled("how many commands ran", count);
         // Those whose answers were handed over, and those that wait for it.
-        assert!(count() < 24, "{} commands ran: {end} {meta}", count());
+        assert!(ran < 24, "{ran} commands ran: {end} {meta}");
         let kilobytes = status(child.id(), "VmHWM");
         assert!(kilobytes < 80_000, "{kilobytes} kB: {end} {meta}");
         drop(stdin);

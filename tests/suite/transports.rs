@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use climax_tests::{Folder, Server, eventually, fixtures, initialize, run, script, server};
+use climax_tests::{
+    Folder, Server, eventually, fixtures, initialize, run, script, server, settled,
+};
 use serde_json::{Value, json};
 
 /// The protocol revisions that begin with a handshake.
@@ -60,6 +60,8 @@ fn requests() -> Vec<(&'static str, Value)> {
         search(&json!({"query": "show what has changed here"})),
         search(&json!({"query": "nosuchword", "category": "vcs"})),
         search(&json!({"limit": "junk", "cli": "git-tools"})),
+        search(&json!({"query": "\"quoted\" \\ tool", "limit": 3})),
+        search(&json!({"query": "git", "limit": 100})),
         ("tools/call", json!({"name": "climax_search"})),
         call("git_status", &json!({})),
         call("git_log", &json!({"count": "3"})),
@@ -274,9 +276,9 @@ fn long_answers_that_nobody_reads_hold_back_commands_over_either_transport() {
             }
             let count = || fs::read_dir(done.path()).expect("a folder").count();
             eventually("as many have run as may", || count() >= 16);
-            thread::sleep(Duration::from_secs(1));
+            let ran = settled("how many commands ran", count);
             // Those whose answers wait, those that ran when there were enough, and a few that were written.
-            assert!(count() < 48, "{} commands ran: {meta}", count());
+            assert!(ran < 48, "{ran} commands ran: {meta}");
             drop(stdin);
             drop(child.stdout.take());
             child.wait().expect("it ends");

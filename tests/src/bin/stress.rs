@@ -24,6 +24,15 @@ use serde_json::{Value, json};
 /// Programs that must not be there when all is over.
 const SLEEPS: [&str; 3] = ["1301", "1302", "1303"];
 
+/// How long the server may take to end the processes of a call.
+const CLEANUP_TIME: Duration = Duration::from_secs(1);
+
+/// How long more helpers may stay than are kept for good.
+const IDLE_TIME: Duration = Duration::from_secs(6);
+
+/// Sixteen workers and the supervisor.
+const MAX_IDLE_HELPERS: usize = 17;
+
 /// What a request is, and thereby what its answer must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -294,16 +303,19 @@ impl Load {
                 .map(|time| processes(&["sleep", time]))
                 .sum::<usize>()
         };
-        // A second is what the server has to clean up.
-        thread::sleep(Duration::from_secs(1));
-        let sleeps = left();
-        // Helpers may wait for more calls for five.
-        thread::sleep(Duration::from_secs(5));
-        let helpers = descendants(self.process);
-        let files = files_beside_helpers(self.process);
+        let sleeps = poll(CLEANUP_TIME, left, |&sleeps| sleeps == 0);
+        let helpers = poll(
+            IDLE_TIME,
+            || descendants(self.process),
+            |helpers| helpers.len() <= MAX_IDLE_HELPERS && zombies(helpers) == 0,
+        );
+        let files = poll(
+            CLEANUP_TIME,
+            || files_beside_helpers(self.process),
+            |&files| files <= self.files_before + ENDS_MADE_AHEAD,
+        );
         let (ended, _) = server.close();
-        thread::sleep(Duration::from_millis(100));
-        let sleeps_after = left();
+        let sleeps_after = poll(CLEANUP_TIME, left, |&sleeps| sleeps == 0);
         table(&self.times);
         let requests: usize = self.times.values().map(Vec::len).sum();
         say(&format!(
@@ -330,7 +342,7 @@ impl Load {
             "files beside helpers'   {} before, {files} after",
             self.files_before
         ));
-        let zombies = helpers.values().filter(|&&state| state == 'Z').count();
+        let zombies = zombies(&helpers);
         say(&format!(
             "idle helpers            {}, zombies {zombies}",
             helpers.len()
@@ -353,8 +365,10 @@ impl Load {
                 "files are closed",
                 files <= self.files_before + ENDS_MADE_AHEAD,
             ),
-            // And there is the one that makes them.
-            ("16 helpers are idle at most", helpers.len() <= 17),
+            (
+                "16 helpers are idle at most",
+                helpers.len() <= MAX_IDLE_HELPERS,
+            ),
             ("no process is left", zombies + sleeps + sleeps_after == 0),
             ("the server ends well", ended.success()),
         ];
@@ -362,6 +376,22 @@ impl Load {
             say(&format!("NOT SO: {promise}"));
         }
         promises.iter().all(|(_, is_kept)| *is_kept)
+    }
+}
+
+fn zombies(processes: &HashMap<u32, char>) -> usize {
+    processes.values().filter(|&&state| state == 'Z').count()
+}
+
+/// Looks at a value until it is as expected or the time is over.
+fn poll<T>(time: Duration, mut value: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) -> T {
+    let start = Instant::now();
+    loop {
+        let value = value();
+        if is_expected(&value) || start.elapsed() >= time {
+            return value;
+        }
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
