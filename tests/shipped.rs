@@ -52,7 +52,7 @@ fn repository(server: &mut Server, message: &str) -> Folder {
 }
 
 #[test]
-fn the_list_shows_the_toolset() {
+fn list_shows_the_shipped_tools() {
     let output = run(climax().arg("list"));
     assert!(output.status.success());
     let table = String::from_utf8(output.stdout).expect("UTF-8");
@@ -62,7 +62,7 @@ fn the_list_shows_the_toolset() {
 }
 
 #[test]
-fn a_repository_is_made_changed_and_read() {
+fn a_repository_can_be_created_changed_and_read() {
     let mut server = server();
     let folder = repository(&mut server, "-- first: $(id)");
     let repo = folder.text();
@@ -83,7 +83,7 @@ fn a_repository_is_made_changed_and_read() {
 }
 
 #[test]
-fn a_path_like_an_option_is_no_option() {
+fn a_path_that_looks_like_an_option_is_not_used_as_one() {
     let folder = Folder::new();
     let repo = folder.text();
     let mut server = server();
@@ -98,7 +98,7 @@ fn a_path_like_an_option_is_no_option() {
 }
 
 #[test]
-fn reading_a_hostile_repository_runs_nothing_of_it() {
+fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
     let mut server = server();
     let folder = repository(&mut server, "first");
     let repo = folder.text();
@@ -151,7 +151,7 @@ fn reading_a_hostile_repository_runs_nothing_of_it() {
 }
 
 #[test]
-fn files_are_written_read_and_searched() {
+fn files_can_be_written_read_and_searched() {
     let folder = Folder::new();
     let directory = folder.text();
     let mut server = server();
@@ -182,7 +182,7 @@ fn files_are_written_read_and_searched() {
 }
 
 #[test]
-fn a_search_finds_the_shipped_tools() {
+fn searches_find_the_shipped_tools() {
     let mut server = server();
     for (query, tool) in [
         ("commit", "git_commit"),
@@ -198,7 +198,7 @@ fn a_search_finds_the_shipped_tools() {
 }
 
 #[test]
-fn what_people_say_finds_the_tool_among_the_first_five() {
+fn everyday_queries_find_the_tool_among_the_first_five() {
     let mut server = server();
     for (query, tool) in [
         ("list pods", "kubectl_get"),
@@ -249,7 +249,7 @@ fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
 }
 
 #[test]
-fn the_policy_for_reading_git_lets_nothing_be_changed() {
+fn the_git_read_only_policy_allows_no_changes() {
     let folder = repository(&mut server(), "first");
     let elsewhere = repository(&mut server(), "second");
     let mut server = with_policy("git-read-only", "unused", &folder);
@@ -286,7 +286,7 @@ fn the_policy_for_reading_git_lets_nothing_be_changed() {
 }
 
 #[test]
-fn the_policy_for_kubectl_keeps_to_one_team() {
+fn the_kubectl_staging_policy_is_limited_to_one_context_and_team() {
     let folder = Folder::new();
     let mut server = with_policy("kubectl-staging", "kubectl", &folder);
     let arguments = json!({"workload": "deployment/web-shop", "replicas": 3, "context": "staging"});
@@ -338,7 +338,7 @@ fn the_policy_for_kubectl_keeps_to_one_team() {
 }
 
 #[test]
-fn the_policy_for_docker_runs_git_in_a_container() {
+fn the_git_in_docker_policy_runs_git_in_a_container() {
     let folder = Folder::new();
     let mut server = with_policy("git-in-docker", "docker", &folder);
     let words = call(&mut server, "git_add", &json!({"path": "src/main.rs"}));
@@ -359,7 +359,7 @@ fn the_policy_for_docker_runs_git_in_a_container() {
 
 /// What a call would refuse is left out, so all that are derived are there only if all are taken.
 #[test]
-fn every_bundled_tool_has_examples_that_calls_take() {
+fn every_shipped_tool_has_valid_example_calls() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.found(&json!({"query": "", "limit": 1000}));
     assert_eq!(all.len(), 279);

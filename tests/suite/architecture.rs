@@ -29,7 +29,7 @@ fn rust_files(path: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn the_service_and_all_that_it_uses_name_no_protocol() {
+fn the_service_and_the_modules_it_uses_name_no_protocol() {
     let runtime = root().join("crates/runtime/src");
     for part in PROTOCOL_FREE {
         let mut files = Vec::new();
@@ -92,7 +92,7 @@ fn steps() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 #[test]
-fn every_step_of_a_route_is_where_the_page_says() {
+fn every_function_of_a_route_is_in_the_file_that_the_page_names() {
     let steps = steps();
     assert!(steps.len() > 20, "{}", steps.len());
     for (file, functions) in steps {

@@ -72,7 +72,7 @@ fn name(line: &str) -> String {
 }
 
 #[test]
-fn a_command_line_follows_what_docker_needs() {
+fn a_command_runs_as_docker_run_with_the_policys_options() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     assert_eq!(server.call("git_log", &json!({})).text, "(no output)");
@@ -99,7 +99,7 @@ fn a_command_line_follows_what_docker_needs() {
 }
 
 #[test]
-fn a_calls_directory_is_one_in_the_container() {
+fn the_working_directory_of_a_call_is_a_path_in_the_container() {
     let (folder, policy) = folder("docker");
     fs::write(
         &policy,
@@ -133,7 +133,7 @@ fn a_calls_directory_is_one_in_the_container() {
 }
 
 #[test]
-fn roots_mean_nothing_in_a_container() {
+fn roots_and_a_container_cannot_be_combined() {
     let (folder, policy) = folder("docker");
     let other = folder.path().join("other.yaml");
     fs::write(
@@ -151,7 +151,7 @@ fn roots_mean_nothing_in_a_container() {
 }
 
 #[test]
-fn podman_stands_in_where_there_is_no_docker() {
+fn podman_is_used_where_docker_is_missing() {
     let (folder, policy) = folder("podman");
     let mut server = Server::start(&mut command(&folder, &policy));
     server.call("git_log", &json!({}));
@@ -194,7 +194,7 @@ fn long_call(server: &mut Server, folder: &Folder) -> u64 {
 }
 
 #[test]
-fn a_container_ends_with_its_call() {
+fn a_container_is_removed_when_its_call_times_out() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let answer = server.call("shell_brief", &json!({"script": "sleep 600"}));
@@ -206,7 +206,7 @@ fn a_container_ends_with_its_call() {
 }
 
 #[test]
-fn a_container_ends_when_its_call_is_cancelled() {
+fn a_container_is_removed_when_its_call_is_cancelled() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let id = long_call(&mut server, &folder);
@@ -215,7 +215,7 @@ fn a_container_ends_when_its_call_is_cancelled() {
 }
 
 #[test]
-fn a_container_ends_when_the_server_is_killed() {
+fn a_container_is_removed_when_the_server_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     long_call(&mut server, &folder);
@@ -224,7 +224,7 @@ fn a_container_ends_when_the_server_is_killed() {
 }
 
 #[test]
-fn a_container_ends_when_its_client_is_killed() {
+fn a_container_is_removed_when_the_docker_client_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let id = long_call(&mut server, &folder);
@@ -235,7 +235,7 @@ fn a_container_ends_when_its_client_is_killed() {
 }
 
 #[test]
-fn an_unset_variable_refuses_the_start() {
+fn an_unset_variable_in_a_volume_prevents_the_start() {
     let (folder, policy) = folder("docker");
     let output = run(command(&folder, &policy).env_remove("PROJECT"));
     assert_eq!(output.status.code(), Some(2));
@@ -250,7 +250,7 @@ fn an_unset_variable_refuses_the_start() {
 }
 
 #[test]
-fn two_policies_with_different_containers_refuse_the_start() {
+fn two_policies_with_different_containers_prevent_the_start() {
     let (folder, policy) = folder("docker");
     let other = folder.path().join("other.yaml");
     fs::write(&other, POLICY.replace("network: none", "network: host")).expect("written");
@@ -273,7 +273,7 @@ fn two_policies_with_different_containers_refuse_the_start() {
 }
 
 #[test]
-fn the_list_says_that_there_are_containers() {
+fn list_names_the_container_image() {
     let (_folder, policy) = folder("docker");
     let output = run(&mut fixtures!("list", "--policy", policy));
     let shown = String::from_utf8_lossy(&output.stdout);
@@ -322,7 +322,7 @@ fn assert_nothing_is_left(server: u32, words: &[&str]) {
 
 #[test]
 #[ignore = "needs podman, see tests/containers.sh"]
-fn real_containers_run_commands_and_go() {
+fn real_containers_run_commands_and_are_removed() {
     let (mut server, folder) = real();
     fs::write(folder.path().join("file"), "from outside\n").expect("written");
     let answer = server.call(
@@ -341,7 +341,7 @@ fn real_containers_run_commands_and_go() {
 
 #[test]
 #[ignore = "needs podman, see tests/containers.sh"]
-fn real_containers_end_with_their_calls() {
+fn real_containers_are_removed_when_their_calls_end_early() {
     let (mut server, folder) = real();
     let answer = server.call("shell_brief", &json!({"script": "trap '' TERM; sleep 601"}));
     assert!(

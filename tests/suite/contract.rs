@@ -10,7 +10,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn output_is_followed_by_stderr_and_by_an_exit_code_that_is_not_zero() {
+fn a_result_is_stdout_then_stderr_then_a_nonzero_exit_code() {
     let mut server = start();
     for (args, text, is_error) in [
         (json!({"code": 0, "out": "output"}), "output", false),
@@ -34,20 +34,20 @@ fn output_is_followed_by_stderr_and_by_an_exit_code_that_is_not_zero() {
 }
 
 #[test]
-fn the_first_line_keeps_its_indentation() {
+fn blank_lines_are_trimmed_and_the_first_line_keeps_its_indentation() {
     let args = json!({"code": 0, "out": "\n\n  M file  \n\n"});
     assert_eq!(start().call("behave_exit", &args).text, "  M file");
 }
 
 #[test]
-fn a_signal_is_a_negative_exit_code() {
+fn death_by_a_signal_is_a_negative_exit_code() {
     let answer = start().call("behave_signal", &json!({}));
     assert_eq!(answer.text, "[exit code: -9]");
     assert!(answer.is_error);
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_reported_by_name() {
     let answer = start().call("missing_program", &json!({}));
     assert!(answer.is_error);
     assert_eq!(
@@ -57,7 +57,7 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_base_command_of_variables_that_are_empty_runs_nothing() {
+fn a_base_command_that_expands_to_nothing_is_refused() {
     // Otherwise the tool's first word would be the program.
     let mut server = Server::start(fixtures!().env("EMPTY_BASE", " "));
     let answer = server.call("empty_base", &json!({}));
@@ -69,7 +69,7 @@ fn a_base_command_of_variables_that_are_empty_runs_nothing() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_named() {
+fn a_missing_working_directory_is_reported_by_path() {
     let answer = start().call("dump_directory", &json!({"where": "/no/such/directory"}));
     assert!(answer.is_error);
     assert_eq!(
@@ -79,7 +79,7 @@ fn a_directory_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_program_that_may_not_be_run_is_named() {
+fn a_program_without_execute_permission_is_reported() {
     let folder = Folder::new();
     let program = folder.path().join("not-executable");
     std::fs::write(&program, "#!/bin/sh\n").expect("a file");
@@ -90,7 +90,7 @@ fn a_program_that_may_not_be_run_is_named() {
 }
 
 #[test]
-fn arguments_of_climax_call_that_make_no_sense_are_refused() {
+fn arguments_of_climax_call_with_a_wrong_type_are_refused() {
     let mut server = start();
     for (arguments, line) in [
         (json!({}), "Missing required argument 'tool_name'"),
@@ -125,14 +125,14 @@ fn arguments_of_climax_call_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn args_as_a_string_that_holds_an_object_is_that_object() {
+fn args_may_be_an_object_encoded_as_a_json_string() {
     let arguments = json!({"tool_name": "git_log", "args": "{\"max_count\": 3}"});
     let answer = start().call_registered("climax_call", &arguments);
     assert_eq!(answer.text, "git log -n 3");
 }
 
 #[test]
-fn a_timeout_kills_what_the_command_started() {
+fn a_timeout_kills_the_commands_children() {
     let sleep = ["sleep", "61.7341"];
     let answer = start().call("behave_slow", &json!({"child": sleep[1], "out": "started"}));
     assert!(
@@ -145,7 +145,7 @@ fn a_timeout_kills_what_the_command_started() {
 }
 
 #[test]
-fn a_cancelled_call_is_killed_with_what_it_started() {
+fn a_cancellation_kills_the_command_and_its_children() {
     let mut server = start();
     let sleep = ["sleep", "62.9173"];
     let args = json!({"sleep": 600, "child": sleep[1]});
@@ -170,7 +170,7 @@ fn start_long_call(server: &mut Server, sleep: &[&str; 2]) {
 }
 
 #[test]
-fn the_end_of_input_ends_the_server_and_what_its_calls_started() {
+fn the_end_of_input_ends_the_server_and_kills_the_commands_children() {
     let mut server = start();
     let sleep = ["sleep", "63.1415"];
     start_long_call(&mut server, &sleep);
@@ -180,7 +180,7 @@ fn the_end_of_input_ends_the_server_and_what_its_calls_started() {
 }
 
 #[test]
-fn a_signal_ends_the_server_and_what_its_calls_started() {
+fn a_signal_ends_the_server_and_kills_the_commands_children() {
     for (signal, seconds) in [("TERM", "64.2718"), ("INT", "64.1618"), ("HUP", "64.5772")] {
         let mut server = start();
         let sleep = ["sleep", seconds];
@@ -203,14 +203,14 @@ fn a_signal_before_the_handshake_ends_the_server() {
 }
 
 #[test]
-fn a_child_in_the_background_does_not_delay_the_answer() {
+fn a_background_child_does_not_delay_the_response() {
     // Longer than the call may take.
     let answer = start().call("behave_background", &json!({"out": "done", "child": "40"}));
     assert_eq!(answer.text, "done");
 }
 
 #[test]
-fn a_command_gets_no_input_unless_the_call_gives_it() {
+fn a_command_has_empty_stdin_unless_the_call_provides_it() {
     let mut server = start();
     let nothing = server.call("dump_nothing", &json!({})).json();
     assert_eq!(nothing["stdin"], "");
@@ -223,13 +223,13 @@ fn a_command_gets_no_input_unless_the_call_gives_it() {
 }
 
 #[test]
-fn a_command_that_does_not_read_its_input_is_no_problem() {
+fn a_command_need_not_read_its_stdin() {
     let answer = start().call("behave_deaf", &json!({"text": "x".repeat(1_000_000)}));
     assert_eq!(answer.text, "(no output)");
 }
 
 #[test]
-fn calls_run_at_the_same_time() {
+fn calls_run_concurrently() {
     let mut server = start();
     let params = json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": {"sleep": 600.5}}});
     let slow = server.send("tools/call", &params);

@@ -13,7 +13,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn the_suite_is_registered_beside_the_two_tools_and_only_if_asked_for() {
+fn explore_mode_registers_four_tools_beside_the_meta_tools() {
     let names = |mut server: Server| -> Vec<String> {
         server
             .tools()
@@ -39,7 +39,7 @@ fn the_suite_is_registered_beside_the_two_tools_and_only_if_asked_for() {
 }
 
 #[test]
-fn the_schemas_tell_defaults_and_limits() {
+fn the_input_schemas_have_defaults_and_limits() {
     let tools = start().tools();
     let schema = |name: &str| {
         let tool = tools
@@ -93,7 +93,7 @@ fn explore_and_classic_exclude_each_other() {
 }
 
 #[test]
-fn policies_hold_for_the_suite_whether_baked_or_named_at_the_start() {
+fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
     let mut baked = Server::start(&mut guarded!("--explore"));
     let mut narrowed = Server::start(&mut fixtures!("--explore", "--policy", POLICY));
     let tools = baked.found(&json!({"query": "", "limit": 100}));
@@ -145,7 +145,7 @@ fn policies_hold_for_the_suite_whether_baked_or_named_at_the_start() {
 }
 
 #[test]
-fn a_selection_of_clis_narrows_the_suite() {
+fn selecting_a_cli_limits_the_discovery_tools_to_it() {
     let mut server = Server::start(&mut fixtures!("git", "--explore"));
     let names = found(
         &mut server,
@@ -201,7 +201,7 @@ fn a_cached_response_equals_the_one_that_another_server_computes() {
 }
 
 #[test]
-fn searches_are_logged_with_sums_at_the_end() {
+fn searches_are_logged_and_summarised_at_the_end() {
     let folder = climax_tests::Folder::new();
     let log = folder.path().join("log");
     let mut server = Server::start(fixtures!("--explore").env("CLIMAX_LOG_FILE", &log));
@@ -228,7 +228,7 @@ fn searches_are_logged_with_sums_at_the_end() {
 }
 
 #[test]
-fn searches_on_the_command_line_are_a_table_or_json() {
+fn search_on_the_command_line_prints_a_table_or_json() {
     let table = run(&mut fixtures!(
         "search",
         "show commit",
@@ -290,7 +290,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
 }
 
 #[test]
-fn large_requests_are_refused_with_short_answers() {
+fn oversized_arguments_are_refused_with_short_messages() {
     let mut server = start();
     let long = "x".repeat(1_000_000);
     for (tool, arguments, problem) in [

@@ -9,7 +9,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_capability_needs_all_parameters_whatever_they_are_called() {
+fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     let mut server = start();
     for required in [
         json!(["message"]),
@@ -58,7 +58,7 @@ fn a_capability_needs_all_parameters_whatever_they_are_called() {
 }
 
 #[test]
-fn a_capability_search_explains_what_fits_and_what_does_not() {
+fn a_capability_search_explains_matched_and_unmatched_criteria() {
     let mut server = start();
     let arguments = json!({
         "capability_description": "record zzzzqqqq changes", "required_parameters": ["msg"],
@@ -94,7 +94,7 @@ fn a_capability_search_explains_what_fits_and_what_does_not() {
 }
 
 #[test]
-fn a_preferred_complexity_moves_tools_up() {
+fn a_tool_of_another_complexity_has_half_the_score() {
     let mut server = start();
     let mut score = |tool: &str, description: &str, preferred: Value| {
         let arguments = json!({
@@ -143,7 +143,7 @@ fn a_preferred_complexity_moves_tools_up() {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
+fn all_errors_of_a_capability_search_are_reported_together() {
     let mut server = start();
     let arguments = json!({
         "capability_description": "\u{7}", "required_parameters": ["a", 5],
@@ -171,7 +171,7 @@ fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
 }
 
 #[test]
-fn each_required_parameter_is_one_of_its_own_and_the_exact_name_is_preferred() {
+fn each_required_parameter_matches_a_different_parameter_and_exact_names_win() {
     let mut server = start();
     let mut explained = |required: &[&str]| {
         let arguments = json!({"capability_description": "takes words without flags", "required_parameters": required});

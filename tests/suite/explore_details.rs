@@ -11,7 +11,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn details_have_the_sections_that_are_asked_for() {
+fn details_have_exactly_the_requested_sections() {
     let mut server = start();
     let sections = [
         ("schema", "parameter_schema"),
@@ -75,7 +75,7 @@ fn details_have_the_sections_that_are_asked_for() {
 }
 
 #[test]
-fn guidance_tells_what_the_config_and_policies_say() {
+fn usage_guidance_states_the_rules_of_config_and_policies() {
     let mut server = start();
     let mut guidance = |tool: &str| {
         let details = ask(&mut server, DETAILS, &json!({"tool_id": tool}));
@@ -126,7 +126,7 @@ fn guidance_tells_what_the_config_and_policies_say() {
 }
 
 #[test]
-fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names() {
+fn several_tools_give_a_list_and_unknown_ones_give_similar_names() {
     let mut server = start();
     let arguments = json!({"tool_id": ["git_log", "git_comit", "git_tag"]});
     let answer = ask(&mut server, DETAILS, &arguments);
@@ -180,7 +180,7 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
 }
 
 #[test]
-fn categories_have_descriptions_counts_clis_and_three_tools() {
+fn categories_have_a_description_a_count_clis_and_three_representative_tools() {
     let mut server = start();
     let answer = ask(&mut server, CATEGORIES, &json!({}));
     let categories = answer["categories"].as_array().expect("a list");
@@ -229,7 +229,7 @@ fn categories_have_descriptions_counts_clis_and_three_tools() {
 }
 
 #[test]
-fn every_example_is_a_call_that_is_taken_and_becomes_the_command_line() {
+fn every_example_is_a_valid_call_that_becomes_its_command_line() {
     let mut server = start();
     let all = server.found(&json!({"query": "", "limit": 100}));
     assert_eq!(all.len(), 43);

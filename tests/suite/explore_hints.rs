@@ -9,7 +9,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() {
+fn a_well_known_category_without_tools_gives_no_results_and_a_hint() {
     let mut server = start();
     for category in [
         "file_ops",
@@ -51,7 +51,7 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
 }
 
 #[test]
-fn hints_are_calls_that_can_be_made() {
+fn every_hint_contains_a_valid_call() {
     let mut server = start();
     let answer = ask(
         &mut server,
@@ -88,7 +88,7 @@ fn hints_are_calls_that_can_be_made() {
 }
 
 #[test]
-fn nobody_is_told_to_call_what_may_destroy_something() {
+fn hints_never_suggest_calling_a_destructive_tool() {
     let mut server = start();
     let mut hints = |query: &str, best: &str| {
         let answer = ask(&mut server, SEARCH, &json!({"query": query}));
@@ -121,7 +121,7 @@ fn nobody_is_told_to_call_what_may_destroy_something() {
 }
 
 #[test]
-fn hints_keep_what_was_asked_for() {
+fn hints_keep_the_filters_of_the_request() {
     let mut server = start();
     let arguments = json!({
         "query": "takes show docker", "tool_type": "system", "search_mode": "keyword", "max_results": 2,

@@ -9,7 +9,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_search_tells_everything_about_its_results_and_itself() {
+fn a_search_response_has_all_fields() {
     let mut server = start();
     let answer = ask(&mut server, SEARCH, &json!({"query": "record my changes"}));
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_search_tells_everything_about_its_results_and_itself() {
 }
 
 #[test]
-fn scores_fall_and_levels_follow_from_them() {
+fn scores_are_sorted_and_determine_the_confidence_level() {
     let mut server = start();
     for query in [
         "record changes",
@@ -143,7 +143,7 @@ fn scores_fall_and_levels_follow_from_them() {
 }
 
 #[test]
-fn the_name_of_a_tool_comes_first_in_every_mode_however_it_is_written() {
+fn a_query_that_is_a_tool_name_ranks_that_tool_first_in_every_mode() {
     let mut server = start();
     for mode in ["keyword", "hybrid", "semantic"] {
         for query in ["git_log", "GIT_LOG", "git log", " Git-Log "] {
@@ -165,7 +165,7 @@ fn the_name_of_a_tool_comes_first_in_every_mode_however_it_is_written() {
 }
 
 #[test]
-fn words_are_found_by_their_stems_and_in_spite_of_typos() {
+fn words_match_by_stem_and_within_a_small_edit_distance() {
     let mut server = start();
     let answer = ask(
         &mut server,
@@ -196,7 +196,7 @@ fn words_are_found_by_their_stems_and_in_spite_of_typos() {
 }
 
 #[test]
-fn words_that_are_written_alike_count_in_hybrid_and_semantic_mode_only() {
+fn trigram_matches_count_only_in_hybrid_and_semantic_mode() {
     let mut server = start();
     let mut search = |mode: &str| {
         let query = json!({"query": "containerised", "search_mode": mode});
@@ -222,7 +222,7 @@ fn words_that_are_written_alike_count_in_hybrid_and_semantic_mode_only() {
 }
 
 #[test]
-fn results_can_be_limited_and_be_without_examples() {
+fn max_results_limits_results_and_examples_are_optional() {
     let mut server = start();
     assert_eq!(
         found(&mut server, &json!({"query": "takes show docker"})).len(),
@@ -301,7 +301,7 @@ fn filters_narrow_by_category_and_type() {
 }
 
 #[test]
-fn an_empty_filter_is_none() {
+fn an_empty_filter_counts_as_absent() {
     let mut server = start();
     let all = found(&mut server, &json!({"query": "commit"}));
     for filters in [
@@ -323,7 +323,7 @@ fn an_empty_filter_is_none() {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_search_is_told_at_once() {
+fn all_errors_of_a_search_are_reported_together() {
     let mut server = start();
     let arguments = json!({
         "query": " ", "category": "vc", "tool_type": "systm", "max_results": 51,
@@ -360,7 +360,7 @@ fn everything_that_is_wrong_with_a_search_is_told_at_once() {
 }
 
 #[test]
-fn queries_have_limits() {
+fn empty_long_and_control_character_queries_are_refused() {
     let mut server = start();
     for query in [json!(null), json!(""), json!("\n\t ")] {
         let (problems, _) = refused(&mut server, SEARCH, &json!({"query": query}));
@@ -408,7 +408,7 @@ fn queries_have_limits() {
 }
 
 #[test]
-fn queries_of_any_language_are_answered() {
+fn queries_in_any_script_are_accepted() {
     let mut server = start();
     for query in [
         "显示提交历史",
@@ -437,7 +437,7 @@ fn queries_of_any_language_are_answered() {
 }
 
 #[test]
-fn a_lone_hit_on_one_word_of_several_is_not_certain() {
+fn a_single_match_of_one_query_word_among_several_has_no_high_confidence() {
     let mut server = start();
     let answer = ask(
         &mut server,

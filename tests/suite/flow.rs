@@ -74,7 +74,7 @@ fn write_until_stuck<W: Write + Send + 'static>(
 }
 
 #[test]
-fn a_hundred_thousand_requests_in_a_row_take_little_memory_and_all_are_answered() {
+fn a_hundred_thousand_pipelined_requests_take_little_memory_and_are_all_answered() {
     let mut refused = call("no_such_tool", &json!({}));
     refused["_meta"] = json!({"progressToken": "tok"});
     let call = move |id| line(id, "tools/call", &refused);
@@ -102,7 +102,7 @@ fn a_hundred_thousand_requests_in_a_row_take_little_memory_and_all_are_answered(
 }
 
 #[test]
-fn a_client_that_does_not_read_has_to_wait_and_nothing_is_lost() {
+fn a_client_that_does_not_read_is_blocked_and_loses_no_response() {
     let mut child = start_unread(fixtures!(), Stdio::piped());
     let stdin = child.stdin.take().expect("a pipe");
     let lines = std::iter::once(hello()).chain((1..=REQUESTS).map(ping));
@@ -118,7 +118,7 @@ fn a_client_that_does_not_read_has_to_wait_and_nothing_is_lost() {
 }
 
 #[test]
-fn taking_requests_back_does_not_make_room_for_answers_that_nobody_reads() {
+fn cancelling_requests_frees_no_room_for_unread_responses() {
     for (method, params) in [
         ("tools/list", json!({})),
         ("tools/call", json!({"name": "climax_search"})),
@@ -152,7 +152,7 @@ fn assert_leaves(mut child: Child) {
 }
 
 #[test]
-fn a_client_that_leaves_more_than_is_read_does_not_hold_the_server() {
+fn the_server_ends_when_a_client_leaves_with_requests_unread() {
     let folder = climax_tests::Folder::new();
     let path = folder.path().join("requests");
     let script = |text: String| call("shell_run", &json!({"script": text}));
@@ -193,7 +193,7 @@ fn a_client_that_leaves_more_than_is_read_does_not_hold_the_server() {
 }
 
 #[test]
-fn cancellations_get_through_however_many_calls_wait() {
+fn cancellations_take_effect_however_many_calls_wait() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send(
         "tools/call",
@@ -241,7 +241,7 @@ fn cancellations_get_through_however_many_calls_wait() {
 }
 
 #[test]
-fn pipes_and_sockets_are_served_without_a_thread() {
+fn pipes_and_sockets_are_served_by_a_single_thread() {
     for (name, mut server) in [
         ("pipes", Server::start(&mut fixtures!())),
         ("sockets", Server::start_on_sockets(&mut fixtures!())),
@@ -280,7 +280,7 @@ fn requests_from_a_file_are_answered() {
 }
 
 #[test]
-fn a_longer_message_than_allowed_is_refused_with_its_id_and_not_kept() {
+fn an_oversized_message_is_refused_with_its_id_and_not_buffered() {
     let mut server = Server::start(&mut fixtures!("--max-request", "1000"));
     let before = status(server.id(), "VmHWM");
     let text = "x".repeat(50_000_000);
@@ -308,7 +308,7 @@ fn a_longer_message_than_allowed_is_refused_with_its_id_and_not_kept() {
 }
 
 #[test]
-fn an_id_that_is_in_use_is_refused_and_the_first_request_is_answered() {
+fn a_duplicate_request_id_is_refused_and_the_first_request_is_answered() {
     let mut server = Server::start(&mut fixtures!());
     let script = json!({"script": "sleep 0.3; echo first"});
     let request = line("twice", "tools/call", &call("shell_run", &script));
@@ -322,7 +322,7 @@ fn an_id_that_is_in_use_is_refused_and_the_first_request_is_answered() {
 }
 
 #[test]
-fn an_id_is_free_when_its_request_is_answered_or_cancelled() {
+fn an_id_can_be_reused_once_its_request_is_answered_or_cancelled() {
     let mut server = Server::start(&mut fixtures!());
     for _ in 0..2000 {
         server.send_line(ping(7).trim_end());
@@ -346,7 +346,7 @@ fn an_id_is_free_when_its_request_is_answered_or_cancelled() {
 }
 
 #[test]
-fn a_client_that_leaves_without_its_answers_does_not_hold_the_server() {
+fn the_server_ends_when_a_client_leaves_with_responses_unread() {
     let mut child = start_unread(fixtures!(), Stdio::piped());
     let mut stdin = child.stdin.take().expect("a pipe");
     let flood = call("behave_flood", &json!({"flood": 1_000_000}));
@@ -381,7 +381,7 @@ fn progress(server: &mut Server, id: u64) -> (Vec<(f64, String)>, Value) {
 }
 
 #[test]
-fn a_client_that_asks_hears_how_a_long_call_goes_on() {
+fn a_call_with_a_progress_token_reports_progress() {
     let mut server = Server::start(&mut fixtures!());
     let script = "sleep 1.5; printf 'one\\ntwo\\n\\n'; sleep 1; printf '10%%\\r20%%' >&2; sleep 1";
     let id = with_token(&mut server, script);
@@ -415,7 +415,7 @@ fn a_client_that_asks_hears_how_a_long_call_goes_on() {
 }
 
 #[test]
-fn a_call_that_waits_tells_so() {
+fn a_queued_call_reports_that_it_waits() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send(
         "tools/call",
@@ -432,7 +432,7 @@ fn a_call_that_waits_tells_so() {
 }
 
 #[test]
-fn a_command_that_does_not_end_by_itself_does_not_outlive_a_client_that_died() {
+fn a_running_command_ends_when_the_client_dies() {
     // The client's end of the pipe is all that the server knows of it.
     let server = fixtures!();
     let mut client = Command::new("sh");
@@ -462,7 +462,7 @@ fn a_command_that_does_not_end_by_itself_does_not_outlive_a_client_that_died() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_does_not_stop_the_server() {
+fn an_unread_or_closed_stderr_does_not_block_the_server() {
     for is_open in [true, false] {
         let mut command = fixtures!();
         command

@@ -11,7 +11,7 @@ use climax_tests::{
 use serde_json::json;
 
 #[test]
-fn a_client_that_ignores_the_end_of_its_children_still_hears_how_commands_end() {
+fn exit_codes_are_reported_even_if_sigchld_is_ignored() {
     let ignoring = ["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_fixtures")];
     let mut server = Server::start(Command::new("env").args(ignoring));
     let ignored = fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
@@ -26,7 +26,7 @@ fn a_client_that_ignores_the_end_of_its_children_still_hears_how_commands_end() 
 }
 
 #[test]
-fn signals_that_a_client_blocks_are_heard() {
+fn signals_that_the_client_blocks_still_reach_the_server() {
     let blocking = ["--block-signal=CHLD,TERM", env!("CARGO_BIN_EXE_fixtures")];
     let mut server = Server::start(mark(&mut Command::new("env")).args(blocking));
     let answer = server.call("shell_brief", &json!({"script": "sleep 0.1; exit 3"}));
@@ -36,7 +36,7 @@ fn signals_that_a_client_blocks_are_heard() {
 }
 
 #[test]
-fn a_helper_that_dies_is_replaced() {
+fn supervisor_and_workers_that_die_are_replaced() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
     let helpers = descendants(server.id());
@@ -58,7 +58,7 @@ fn a_helper_that_dies_is_replaced() {
 }
 
 #[test]
-fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
+fn a_worker_that_gets_sigterm_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
     let answer = server.call("shell_run", &json!({"script": script_text}));
@@ -73,14 +73,14 @@ fn a_helper_that_is_asked_to_end_takes_its_command_with_it() {
 }
 
 #[test]
-fn a_command_that_kills_its_group_kills_nobody_else() {
+fn a_command_that_kills_its_process_group_kills_only_itself() {
     let mut server = Server::start(&mut fixtures!());
     let answer = server.call("shell_run", &json!({"script": "kill -KILL 0"}));
     assert_eq!(answer.text, "[exit code: -9]");
 }
 
 #[test]
-fn a_helper_that_is_asked_to_end_while_it_is_idle_runs_the_next_command() {
+fn an_idle_worker_ignores_sigterm() {
     let mut server = Server::start(&mut fixtures!());
     let answer = server.call("shell_run", &json!({"script": "echo $PPID"}));
     let helper = answer.text.parse().expect("a number");
@@ -90,7 +90,7 @@ fn a_helper_that_is_asked_to_end_while_it_is_idle_runs_the_next_command() {
 }
 
 #[test]
-fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
+fn killing_a_worker_ends_its_processes_and_no_others() {
     let mut server = Server::start(&mut fixtures!());
     // It ends with the folder, so that a failure of this test leaves no daemon behind.
     let folder = Folder::new();
@@ -137,7 +137,7 @@ fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
 }
 
 #[test]
-fn a_long_call_that_is_taken_back_disturbs_nobody_and_one_that_is_not_taken_times_out() {
+fn a_large_order_to_a_stopped_worker_times_out_or_can_be_cancelled() {
     let mut server = Server::start(&mut fixtures!());
     let helper = server.call("shell_run", &json!({"script": "echo $PPID"}));
     let helper: u32 = helper.text.parse().expect("a number");
@@ -154,7 +154,7 @@ fn a_long_call_that_is_taken_back_disturbs_nobody_and_one_that_is_not_taken_time
 }
 
 #[test]
-fn a_helper_that_is_stuck_goes_on_and_ends_its_command() {
+fn a_stopped_worker_is_resumed_and_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
     let text = "kill -STOP $PPID; exec sleep 1191";
     let answer = server.call("shell_brief", &json!({"script": text}));
@@ -170,7 +170,7 @@ fn a_helper_that_is_stuck_goes_on_and_ends_its_command() {
 }
 
 #[test]
-fn the_processes_of_many_calls_are_ended_together() {
+fn the_processes_of_256_calls_are_ended_within_seconds() {
     let mut server = Server::start(&mut fixtures!());
     let text = "trap '' TERM; sleep 1193 & sleep 1193 & wait; wait";
     for _ in 0..256 {
@@ -186,7 +186,7 @@ fn the_processes_of_many_calls_are_ended_together() {
 }
 
 #[test]
-fn a_helper_that_is_stuck_does_not_hold_the_answer() {
+fn a_stopped_worker_does_not_delay_the_response() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
     let answer = server.call("shell_brief", &json!({"script": script_text}));
@@ -203,7 +203,7 @@ fn a_helper_that_is_stuck_does_not_hold_the_answer() {
 }
 
 #[test]
-fn a_helper_that_is_stuck_does_not_hold_the_server() {
+fn a_stopped_worker_does_not_keep_the_server_from_ending() {
     let mut server = Server::start(&mut fixtures!());
     server.send("tools/call", &script("shell_run", "sleep 1161"));
     eventually("it runs", || processes(&["sleep", "1161"]) == 1);

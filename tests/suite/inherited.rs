@@ -71,7 +71,7 @@ fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
 // Configs.
 
 #[test]
-fn a_config_that_is_not_there_is_named() {
+fn a_missing_config_is_reported_by_path() {
     let folder = Folder::new();
     let messages = unreadable(folder.path(), &["nope.yaml".into()]);
     assert_eq!(messages.len(), 1);
@@ -79,7 +79,7 @@ fn a_config_that_is_not_there_is_named() {
 }
 
 #[test]
-fn no_configs_at_all_are_refused() {
+fn an_empty_list_or_folder_of_configs_is_refused() {
     let folder = Folder::new();
     assert_eq!(unreadable(folder.path(), &[]), ["no configs are named"]);
     assert_eq!(
@@ -89,7 +89,7 @@ fn no_configs_at_all_are_refused() {
 }
 
 #[test]
-fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
+fn one_invalid_config_fails_the_build_and_only_it_is_reported() {
     let sources = Sources::from(vec![
         source(
             "right",
@@ -105,7 +105,7 @@ fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
 }
 
 #[test]
-fn a_tool_has_its_timeout_or_thirty_seconds() {
+fn the_default_timeout_is_thirty_seconds() {
     let accepted = accepted(
         "command: x
 tools:
@@ -119,7 +119,7 @@ tools:
 }
 
 #[test]
-fn category_and_tags_need_not_come_together() {
+fn category_and_tags_are_independent() {
     for (field, written) in [
         ("category: devops", r#""category":"devops","tags":[]"#),
         (
@@ -136,7 +136,7 @@ fn category_and_tags_need_not_come_together() {
 }
 
 #[test]
-fn a_flag_beside_cwd_is_ignored() {
+fn the_flag_of_a_cwd_argument_is_ignored() {
     let accepted = accepted(
         "command: x
 tools:
@@ -153,7 +153,7 @@ tools:
 }
 
 #[test]
-fn a_switch_may_be_a_bare_word() {
+fn a_boolean_flag_may_be_a_bare_word() {
     let accepted = accepted(
         "command: x
 tools:
@@ -170,7 +170,7 @@ tools:
 }
 
 #[test]
-fn a_global_argument_without_a_default_is_left_out_with_a_warning() {
+fn a_global_argument_without_a_default_is_omitted_with_a_warning() {
     let accepted = accepted(
         "command: x
 global_args: [{name: vault, flag: vault=}]
@@ -183,7 +183,7 @@ tools: [{name: a, description: A tool}]
 }
 
 #[test]
-fn a_global_switch_may_be_true_in_the_config() {
+fn a_global_boolean_may_default_to_true() {
     let accepted = accepted(
         "command: x
 global_args: [{name: verbose, type: boolean, default: true}]
@@ -203,7 +203,7 @@ tools: [{name: a, description: A tool}]
 }
 
 #[test]
-fn a_list_of_global_arguments_may_be_empty() {
+fn global_args_may_be_an_empty_list() {
     let accepted =
         accepted("command: x\nglobal_args: []\ntools: [{name: a, description: A tool}]\n");
     assert!(accepted.cli.global_args.is_empty());
@@ -236,7 +236,7 @@ tools:
 }
 
 #[test]
-fn a_schema_says_everything_that_is_known_about_an_argument() {
+fn a_schema_has_type_description_default_and_enum_of_an_argument() {
     let accepted = accepted(
         "command: x
 tools:
@@ -263,7 +263,7 @@ tools:
 }
 
 #[test]
-fn every_shipped_config_says_its_category_and_tags() {
+fn every_shipped_config_has_a_category_and_tags() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let Ok(sources) = read(&root, &["configs".into()], None) else {
         panic!("the shipped configs are there")
@@ -308,14 +308,14 @@ fn a_registered_tool_may_be_called_without_arguments() {
 }
 
 #[test]
-fn a_destructive_tool_runs_where_no_policy_says_otherwise() {
+fn a_destructive_tool_runs_without_a_policy() {
     let answer = start().call("docker_rm", &json!({}));
     assert!(!answer.is_error);
     assert_eq!(answer.text, "docker rm");
 }
 
 #[test]
-fn a_failure_shows_output_errors_and_exit_code_in_this_order() {
+fn a_failure_shows_stdout_stderr_and_exit_code_in_this_order() {
     let answer = start().call(
         "behave_exit",
         &json!({"code": 1, "out": "out", "err": "err"}),
@@ -325,7 +325,7 @@ fn a_failure_shows_output_errors_and_exit_code_in_this_order() {
 }
 
 #[test]
-fn operators_are_positional_words_like_any_other() {
+fn operators_are_ordinary_positional_values() {
     let mut server = start();
     for operator in ["+", "-", "*", "/"] {
         let args = json!({"path": operator, "number": 3});
@@ -335,7 +335,7 @@ fn operators_are_positional_words_like_any_other() {
 }
 
 #[test]
-fn input_is_no_word_and_an_absent_one_is_empty() {
+fn a_stdin_argument_adds_no_word_and_is_empty_if_absent() {
     let mut server = start();
     for (args, stdin) in [
         (json!({"text": "Hello\nWorld"}), "Hello\nWorld"),
@@ -355,7 +355,7 @@ fn a_long_value_reaches_the_program_in_full() {
 }
 
 #[test]
-fn false_is_the_integer_zero_and_a_list_is_no_boolean() {
+fn false_coerces_to_the_integer_zero_and_a_list_to_no_boolean() {
     let mut server = start();
     let dumped = server.call("dump_kinds", &json!({"count": false})).json();
     assert_eq!(dumped["argv"], json!(["show", "kinds", "--count", "0"]));
@@ -370,7 +370,7 @@ fn false_is_the_integer_zero_and_a_list_is_no_boolean() {
 // Search.
 
 #[test]
-fn a_query_is_no_pattern() {
+fn a_query_is_literal_text_and_not_a_pattern() {
     let mut server = start();
     for query in [".*", "[a-z]", "git_.tatus", "^git", "git_*", "%"] {
         assert_eq!(server.found(&json!({"query": query})), [""; 0], "{query}");
@@ -434,7 +434,7 @@ fn a_name_and_a_log_level_need_no_subcommand() {
 }
 
 #[test]
-fn the_log_file_gets_more_than_standard_error() {
+fn the_log_file_has_messages_that_standard_error_has_not() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
     let input = one_call("git_status");
@@ -446,7 +446,7 @@ fn the_log_file_gets_more_than_standard_error() {
 }
 
 #[test]
-fn the_list_has_every_config_with_its_tools_counted() {
+fn list_shows_every_config_with_its_tool_count() {
     let output = run(&mut fixtures!("list", "git", "docker", "missing"));
     assert!(output.status.success());
     let list = String::from_utf8(output.stdout).expect("UTF-8");
@@ -464,7 +464,7 @@ fn the_list_has_every_config_with_its_tools_counted() {
 }
 
 #[test]
-fn the_list_keeps_the_order_of_the_configs() {
+fn list_keeps_the_order_of_the_configs() {
     let output = run(&mut fixtures!("list", "--json"));
     let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let tools = list["tools"].as_array().expect("tools").iter();

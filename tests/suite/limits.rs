@@ -14,7 +14,7 @@ fn call(tool: &str, args: &Value) -> Value {
 }
 
 #[test]
-fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
+fn output_over_the_limit_is_read_to_its_end_and_truncated() {
     let mut server = Server::start(&mut fixtures!());
     // The first call of all brings in what any call needs.
     server.call(
@@ -46,7 +46,7 @@ fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
 }
 
 #[test]
-fn how_much_is_kept_can_be_set() {
+fn max_output_sets_how_much_output_is_kept() {
     let mut server = Server::start(&mut fixtures!("--max-output", "1000"));
     let answer = server.call("behave_flood", &json!({"flood": 1_000_000}));
     assert!(answer.text.len() < 1100, "{}", answer.text.len());
@@ -55,7 +55,7 @@ fn how_much_is_kept_can_be_set() {
 }
 
 #[test]
-fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
+fn calls_beyond_max_concurrent_wait_and_can_be_cancelled() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "2"));
     let running: Vec<u64> = ["65.01", "65.02"]
         .map(|child| {
@@ -88,7 +88,7 @@ fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
 }
 
 #[test]
-fn no_more_commands_run_at_the_same_time_than_allowed() {
+fn at_most_max_concurrent_commands_run_at_once() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "3"));
     let folder = Folder::new();
     let arguments = json!({
@@ -107,7 +107,7 @@ fn no_more_commands_run_at_the_same_time_than_allowed() {
 }
 
 #[test]
-fn calls_that_wait_run_in_the_order_in_which_they_came() {
+fn waiting_calls_run_in_order_of_arrival() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     // More than are kept as requests: the rest is kept as lines.
     let ids: Vec<u64> = (0..600)
@@ -127,7 +127,7 @@ fn calls_that_wait_run_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
+fn unread_responses_hold_back_commands_and_limit_memory() {
     let stateless = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
@@ -177,7 +177,7 @@ fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
 }
 
 #[test]
-fn a_limit_that_is_no_number_refuses_the_start() {
+fn a_max_concurrent_that_is_not_positive_prevents_the_start() {
     for limit in ["0", "-1", "many"] {
         let output = climax_tests::run(&mut fixtures!("--max-concurrent", limit));
         assert_eq!(output.status.code(), Some(2), "{limit}");
@@ -185,7 +185,7 @@ fn a_limit_that_is_no_number_refuses_the_start() {
 }
 
 #[test]
-fn the_servers_own_variables_are_not_passed_on() {
+fn climax_variables_are_not_passed_to_commands() {
     let mut server = Server::start(fixtures!().env("CLIMAX_SECRET", "x"));
     let dumped = server.call("dump_nothing", &json!({})).json();
     assert_eq!(dumped["own"], json!([]));

@@ -55,7 +55,7 @@ fn every_row_of_the_inherited_page_names_a_test_or_a_reason() {
 }
 
 #[test]
-fn the_page_about_dependencies_names_each_one_and_no_other() {
+fn the_dependencies_page_lists_exactly_the_dependencies() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = fs::read_to_string(root.join("docs/dependencies.md")).expect("a page");
     let tables = page

@@ -30,7 +30,7 @@ fn compile(target: &str) -> Output {
 }
 
 #[test]
-fn a_system_that_is_not_supported_is_a_compile_error() {
+fn an_unsupported_system_is_a_compile_error() {
     for target in ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"] {
         let output = compile(target);
         assert!(output.status.success(), "{target}: {output:?}");

@@ -26,7 +26,7 @@ fn properties(tool: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn tools_that_are_not_allowed_are_not_there() {
+fn disallowed_tools_are_not_listed_found_or_callable() {
     for mut command in both() {
         let mut classic = Server::start(command.arg("--classic"));
         let names: Vec<String> = classic
@@ -75,7 +75,7 @@ fn tools_that_are_not_allowed_are_not_there() {
 }
 
 #[test]
-fn a_tool_that_is_not_allowed_is_not_in_the_binary() {
+fn a_tool_that_the_baked_policy_disallows_is_not_in_the_binary() {
     let has = |program: &str, text: &str| {
         let bytes = fs::read(program).expect("a program");
         bytes
@@ -88,7 +88,7 @@ fn a_tool_that_is_not_allowed_is_not_in_the_binary() {
 }
 
 #[test]
-fn a_policys_description_is_shown_and_found() {
+fn a_description_from_a_policy_is_shown_and_searched() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         assert_eq!(server.found(&json!({"query": "little"})), ["dump_kinds"]);
@@ -114,7 +114,7 @@ fn a_policys_description_is_shown_and_found() {
 }
 
 #[test]
-fn the_schema_says_what_is_allowed() {
+fn the_schema_has_the_limits_of_the_policy() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let found = server.search(&json!({"query": "dump_kinds"}));
@@ -166,7 +166,7 @@ git_log {} =>
 "#;
 
 #[test]
-fn only_allowed_values_get_through() {
+fn values_outside_the_limits_of_a_policy_are_refused() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let mut assert_answer = |tool: &str, arguments: &Value, refusal: &str| {
@@ -200,7 +200,7 @@ fn only_allowed_values_get_through() {
 }
 
 #[test]
-fn wrong_arguments_are_told_before_those_that_are_not_allowed() {
+fn invalid_arguments_are_reported_before_policy_violations() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let arguments = json!({"count": 11, "ratio": "nan", "level": 7});
@@ -221,7 +221,7 @@ fn wrong_arguments_are_told_before_those_that_are_not_allowed() {
 }
 
 #[test]
-fn a_pattern_that_begins_with_a_dash_lets_options_through() {
+fn a_pattern_that_begins_with_a_dash_allows_values_like_options() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let answer = server
@@ -237,7 +237,7 @@ fn a_pattern_that_begins_with_a_dash_lets_options_through() {
 }
 
 #[test]
-fn at_the_start_no_policy_lets_options_through_that_the_baked_one_does_not() {
+fn values_like_options_need_a_dash_pattern_in_every_policy() {
     let folder = Folder::new();
     let option = json!({"path": "-xy", "yes_or_no": true});
     let start = |command: &mut Command, policies: &[&str]| {
@@ -267,7 +267,7 @@ fn at_the_start_no_policy_lets_options_through_that_the_baked_one_does_not() {
 }
 
 #[test]
-fn the_schema_lists_the_values_of_an_enum_that_are_allowed() {
+fn the_schema_lists_only_the_allowed_enum_values() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let found = server.search(&json!({"query": "dump_kinds"}));
@@ -278,7 +278,7 @@ fn the_schema_lists_the_values_of_an_enum_that_are_allowed() {
 }
 
 #[test]
-fn classes_of_characters_are_pythons() {
+fn character_classes_match_the_same_characters_as_in_python() {
     let folder = Folder::new();
     for (pattern, allowed, refused) in [
         (r"\w+", "aß9_²½漢", "e\u{301}"),
@@ -304,7 +304,7 @@ fn classes_of_characters_are_pythons() {
 }
 
 #[test]
-fn a_large_pattern_does_not_hold_up_the_server() {
+fn a_large_pattern_is_matched_within_bounds() {
     let folder = Folder::new();
     let policy =
         "tools: {git_commit: {args: {message: {pattern: '(?:.*[ab].{0,3000}\\b){3}c'}}}}\n";
@@ -319,7 +319,7 @@ fn a_large_pattern_does_not_hold_up_the_server() {
 }
 
 #[test]
-fn a_pattern_that_others_would_never_finish_with_is_no_problem() {
+fn a_pattern_prone_to_catastrophic_backtracking_is_matched_in_linear_time() {
     let folder = Folder::new();
     let policy = "tools: {git_commit: {args: {message: {pattern: '(a+)+$'}}}}\n";
     let policy = written(&folder, "policy.yaml", policy);
@@ -338,7 +338,7 @@ fn a_pattern_that_others_would_never_finish_with_is_no_problem() {
 }
 
 #[test]
-fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
+fn a_policy_at_the_start_can_only_narrow_the_baked_one() {
     let folder = Folder::new();
     let policy = "default: enabled\n\
                   approval: {global: none}\n\
@@ -381,7 +381,7 @@ fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
 }
 
 #[test]
-fn several_policies_hold_together() {
+fn several_policies_apply_together() {
     let folder = Folder::new();
     let one =
         "tools: {git_log: {description: First, args: {max_count: {max: 50}}}, git_status: {}}\n";
@@ -411,7 +411,7 @@ fn several_policies_hold_together() {
 }
 
 #[test]
-fn names_and_policies_narrow_together() {
+fn cli_selection_and_policies_apply_together() {
     let names = |arguments: &[&str]| {
         let output = run(fixtures!("list", "--json", "--policy", POLICY).args(arguments));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -426,7 +426,7 @@ fn names_and_policies_narrow_together() {
 }
 
 #[test]
-fn a_policy_for_another_server_is_told_so_and_not_how_to_allow_everything() {
+fn a_policy_that_matches_no_tool_is_refused_without_advice_to_enable_everything() {
     let folder = Folder::new();
     let path = folder.path().join("policy.yaml");
     std::fs::write(&path, "tools: {terraform_plan: {}}\n").expect("written");
@@ -441,7 +441,7 @@ fn a_policy_for_another_server_is_told_so_and_not_how_to_allow_everything() {
 }
 
 #[test]
-fn the_list_shows_what_a_policy_leaves() {
+fn list_shows_the_tools_and_limits_that_a_policy_leaves() {
     for command in both() {
         let output = run(Command::new(command.get_program())
             .arg("list")
@@ -460,7 +460,7 @@ fn the_list_shows_what_a_policy_leaves() {
 }
 
 #[test]
-fn a_policy_that_is_not_there_refuses_the_start() {
+fn a_missing_policy_file_prevents_the_start() {
     let output = run(&mut fixtures!("--policy", "no/such.yaml"));
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(output.stdout, b"");

@@ -125,7 +125,7 @@ fn a_signal_ends_every_process_and_the_server() {
 }
 
 #[test]
-fn even_when_the_server_is_killed_nothing_is_left() {
+fn killing_the_server_leaves_no_process() {
     let mut server = Server::start(&mut fixtures!());
     let zoo = Zoo::new(7);
     server.send("tools/call", &zoo.call("shell_run"));
@@ -140,7 +140,7 @@ fn even_when_the_server_is_killed_nothing_is_left() {
 }
 
 #[test]
-fn a_server_that_is_killed_while_it_starts_a_command_leaves_nothing() {
+fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
     for milliseconds in 0..20 {
         let mut server = Server::start(&mut fixtures!());
         let zoo = Zoo::new(20 + usize::try_from(milliseconds).expect("few"));
@@ -158,7 +158,7 @@ fn a_server_that_is_killed_while_it_starts_a_command_leaves_nothing() {
 }
 
 #[test]
-fn a_command_is_asked_before_it_is_killed_and_its_last_words_count() {
+fn a_command_gets_sigterm_before_sigkill_and_its_last_output_counts() {
     let mut server = Server::start(&mut fixtures!());
     let polite = "trap 'echo cleaned up; exit 3' TERM; echo begun; while :; do sleep 0.01; done";
     let answer = server.call("shell_brief", &json!({"script": polite}));
@@ -182,7 +182,7 @@ fn a_command_is_asked_before_it_is_killed_and_its_last_words_count() {
 }
 
 #[test]
-fn the_answer_comes_at_the_timeout_whatever_holds_the_output() {
+fn the_response_comes_at_the_timeout_even_if_stdout_stays_open() {
     let mut server = Server::start(&mut fixtures!());
     for script in [
         // A grandchild in a session of its own holds it open.
@@ -202,7 +202,7 @@ fn the_answer_comes_at_the_timeout_whatever_holds_the_output() {
 }
 
 #[test]
-fn a_command_that_ends_just_in_time_has_not_timed_out() {
+fn a_command_that_ends_just_before_its_timeout_succeeds() {
     let mut server = Server::start(&mut fixtures!());
     // What is left behind holds the output, which is waited for beyond the time that is allowed.
     let ids: Vec<u64> = (40..50)
@@ -223,7 +223,7 @@ fn a_command_that_ends_just_in_time_has_not_timed_out() {
 }
 
 #[test]
-fn after_a_normal_end_the_background_goes_and_a_daemon_stays() {
+fn after_a_normal_exit_background_processes_end_and_daemons_stay() {
     let mut server = Server::start(&mut fixtures!());
     let script =
         "sleep 1111 & (trap '' TERM; sleep 1112) & setsid sleep 1113 & sleep 0.3; echo done";
@@ -244,7 +244,7 @@ fn after_a_normal_end_the_background_goes_and_a_daemon_stays() {
 }
 
 #[test]
-fn commands_have_no_terminal_to_ask_for_a_password() {
+fn commands_have_no_controlling_terminal() {
     let mut server = Server::start(&mut fixtures!());
     let script = "(exec </dev/tty) 2>/dev/null && echo asks || echo cannot ask";
     assert_eq!(
@@ -254,7 +254,7 @@ fn commands_have_no_terminal_to_ask_for_a_password() {
 }
 
 #[test]
-fn neither_processes_nor_files_pile_up() {
+fn processes_and_open_files_do_not_accumulate() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
     let files = files_beside_helpers(server.id());
@@ -297,7 +297,7 @@ fn neither_processes_nor_files_pile_up() {
 }
 
 #[test]
-fn processes_that_keep_forking_are_ended_too() {
+fn processes_that_keep_forking_are_ended() {
     let mut server = Server::start(&mut fixtures!());
     // Each one starts the next and ends, and none of them can be asked.
     let script_text = "trap '' TERM; hop() { sleep 0.005; hop & }; hop & hop & hop & sleep 1141";
@@ -310,7 +310,7 @@ fn processes_that_keep_forking_are_ended_too() {
 }
 
 #[test]
-fn orphans_that_end_during_a_call_do_not_pile_up() {
+fn orphans_that_exit_during_a_call_are_reaped() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0.2 &); done; echo all; sleep 1131";
     let id = server.send("tools/call", &script("shell_run", script_text));
@@ -326,7 +326,7 @@ fn orphans_that_end_during_a_call_do_not_pile_up() {
 }
 
 #[test]
-fn a_call_that_waited_for_its_place_has_all_of_its_time() {
+fn waiting_for_a_permit_does_not_count_towards_the_timeout() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
     let first = server.send("tools/call", &script("shell_run", "sleep 1"));
     let second = server.call("shell_brief", &json!({"script": "echo in time"}));
@@ -335,7 +335,7 @@ fn a_call_that_waited_for_its_place_has_all_of_its_time() {
 }
 
 #[test]
-fn many_calls_at_once_find_enough_files() {
+fn the_open_file_limit_is_raised_for_the_server_and_kept_for_commands() {
     // A usual limit of open files, which 256 calls at once exceed; commands keep it.
     let server = fixtures!();
     let mut command = Command::new("sh");

@@ -8,7 +8,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn every_version_with_a_handshake_is_spoken() {
+fn every_protocol_revision_with_a_handshake_is_supported() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut server = Server::start_silent(&mut fixtures!());
         let answer = server.request("initialize", &initialize(version));
@@ -19,7 +19,7 @@ fn every_version_with_a_handshake_is_spoken() {
 }
 
 #[test]
-fn the_version_without_a_handshake_is_spoken() {
+fn the_protocol_revision_without_a_handshake_is_supported() {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
@@ -43,7 +43,7 @@ fn the_version_without_a_handshake_is_spoken() {
 }
 
 #[test]
-fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
+fn initialize_returns_server_info_capabilities_and_instructions() {
     let mut server = Server::start_silent(&mut fixtures!());
     let answer = server.request("initialize", &initialize("2025-11-25"));
     let result = &answer["result"];
@@ -63,14 +63,14 @@ fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
 }
 
 #[test]
-fn a_server_of_one_config_has_its_name() {
+fn a_server_with_one_config_is_named_after_it() {
     let mut server = Server::start_silent(&mut fixtures!("docker"));
     let answer = server.request("initialize", &initialize("2025-11-25"));
     assert_eq!(answer["result"]["serverInfo"]["name"], "docker-tools");
 }
 
 #[test]
-fn what_is_not_offered_is_not_there() {
+fn methods_that_the_server_does_not_offer_are_not_found() {
     let mut server = start();
     for method in [
         "prompts/list",
@@ -85,7 +85,7 @@ fn what_is_not_offered_is_not_there() {
 }
 
 #[test]
-fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
+fn a_malformed_call_is_an_invalid_params_error() {
     let mut server = start();
     for params in [
         json!({}),
@@ -104,7 +104,7 @@ fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
 }
 
 #[test]
-fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
+fn malformed_input_gets_an_error_and_the_server_continues() {
     let mut server = start();
     let nested = "[".repeat(100_000) + &"]".repeat(100_000);
     let deep = format!(r#"{{"jsonrpc":"2.0","id":79,"method":"ping","params":{{"p":{nested}}}}}"#);
@@ -148,7 +148,7 @@ fn a_message_of_ten_megabytes_is_answered_and_a_longer_one_refused() {
 }
 
 #[test]
-fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
+fn the_end_of_input_ends_the_server_after_pending_requests() {
     let plain = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
     let mut told = plain.clone();
     told["_meta"] = json!({"progressToken": 1});
@@ -165,7 +165,7 @@ fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
 }
 
 #[test]
-fn what_comes_before_the_handshake_does_no_harm() {
+fn messages_before_the_handshake_do_no_harm() {
     let mut server = Server::start_silent(&mut fixtures!());
     server.notify("notifications/initialized", &json!({}));
     server.notify("notifications/cancelled", &json!({"requestId": 5}));
@@ -180,7 +180,7 @@ fn what_comes_before_the_handshake_does_no_harm() {
 }
 
 #[test]
-fn the_last_message_needs_no_line_end() {
+fn the_last_message_needs_no_newline() {
     let requests = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
@@ -194,7 +194,7 @@ fn the_last_message_needs_no_line_end() {
 }
 
 #[test]
-fn what_is_asked_without_a_session_is_answered_to_a_client_that_leaves() {
+fn requests_without_a_session_are_answered_even_if_the_client_leaves() {
     for (line, part) in [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
@@ -220,14 +220,14 @@ fn what_is_asked_without_a_session_is_answered_to_a_client_that_leaves() {
 }
 
 #[test]
-fn a_client_that_leaves_at_once_is_no_error() {
+fn empty_input_is_not_an_error() {
     let output = run_with_input(&mut fixtures!(), "");
     assert!(output.status.success(), "{output:?}");
     assert_eq!(output.stdout, b"");
 }
 
 #[test]
-fn nothing_but_the_protocol_is_on_standard_output() {
+fn standard_output_carries_only_the_protocol() {
     let mut server = Server::start(&mut fixtures!("--log-level", "debug", "--classic"));
     server.call_registered("behave_exit", &json!({"code": 1, "err": "e"}));
     let (_, lines) = server.close();
@@ -235,7 +235,7 @@ fn nothing_but_the_protocol_is_on_standard_output() {
 }
 
 #[test]
-fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
+fn classic_tools_have_annotations_where_the_config_states_the_risk() {
     let tools = Server::start(&mut fixtures!("--classic")).tools();
     let tool = |name: &str| {
         tools
@@ -260,7 +260,7 @@ fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
 }
 
 #[test]
-fn a_response_has_the_id_of_its_request_to_the_letter() {
+fn a_response_has_exactly_the_id_of_its_request() {
     let mut server = start();
     let search = json!({"name": "climax_search", "arguments": {"query": "git"}});
     for (method, params) in [("ping", json!({})), ("tools/call", search)] {
@@ -282,7 +282,7 @@ fn a_response_has_the_id_of_its_request_to_the_letter() {
 }
 
 #[test]
-fn nothing_overtakes_the_answer_to_the_handshake() {
+fn the_initialize_response_comes_first() {
     for _ in 0..20 {
         let mut server = Server::start_silent(&mut fixtures!());
         let search = json!({"name": "climax_search", "arguments": {"query": "git"}});

@@ -8,7 +8,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_query_is_looked_for_in_name_description_cli_category_and_tags() {
+fn a_query_matches_name_description_cli_category_and_tags() {
     let mut server = start();
     for (query, tool) in [
         ("it_stat", "git_status"),
@@ -27,7 +27,7 @@ fn a_query_is_looked_for_in_name_description_cli_category_and_tags() {
 }
 
 #[test]
-fn the_fields_that_are_searched_are_joined_by_one_space() {
+fn a_query_can_match_across_fields_of_a_tool_but_not_across_tools() {
     let mut server = start();
     let query = "git_tag mark a commit [with a name] git-tools vcs version-control commits";
     assert_eq!(server.found(&json!({"query": query})), ["git_tag"]);
@@ -61,7 +61,7 @@ fn better_matches_come_first_and_ties_stay_in_catalog_order() {
 }
 
 #[test]
-fn category_and_cli_match_as_a_whole_and_in_any_case() {
+fn category_and_cli_filters_match_whole_names_ignoring_case() {
     let mut server = start();
     assert_eq!(
         server.found(&json!({"category": "VCS", "limit": 50})).len(),
@@ -84,7 +84,7 @@ fn category_and_cli_match_as_a_whole_and_in_any_case() {
 }
 
 #[test]
-fn an_absent_category_is_null_and_matches_no_filter() {
+fn a_missing_category_is_null_and_matches_no_filter() {
     let mut server = start();
     let answer = server.search(&json!({"cli": "climax"}));
     assert_eq!(answer["results"][0]["tool_name"], "plain_dump");
@@ -101,7 +101,7 @@ fn an_absent_category_is_null_and_matches_no_filter() {
 }
 
 #[test]
-fn an_empty_query_is_a_search_without_filter_and_null_is_absent() {
+fn an_empty_query_matches_every_tool_and_null_counts_as_absent() {
     let mut server = start();
     let all = server.search(&json!({"query": "", "limit": 1000}));
     assert_eq!(all["mode"], "search");
@@ -112,7 +112,7 @@ fn an_empty_query_is_a_search_without_filter_and_null_is_absent() {
 }
 
 #[test]
-fn the_limit_is_ten_unless_it_can_be_read() {
+fn an_unreadable_limit_falls_back_to_ten() {
     let mut server = start();
     for (limit, count) in [
         (json!(2), 2),
@@ -131,7 +131,7 @@ fn the_limit_is_ten_unless_it_can_be_read() {
 }
 
 #[test]
-fn more_matches_than_were_returned_are_counted() {
+fn total_matches_counts_matches_beyond_the_limit() {
     let mut server = start();
     let some = server.search(&json!({"category": "vcs", "limit": 4}));
     assert_eq!(some["total_matches"], 10);
@@ -142,13 +142,13 @@ fn more_matches_than_were_returned_are_counted() {
 }
 
 #[test]
-fn a_miss_of_one_word_is_empty() {
+fn a_single_word_without_matches_gives_an_empty_list() {
     let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
     assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
 }
 
 #[test]
-fn a_sentence_finds_the_tools_that_share_its_words_best_first() {
+fn a_query_of_several_words_is_ranked_by_shared_words() {
     let mut server = start();
     let answer = server.search(&json!({"query": "please remove the old container", "limit": 3}));
     assert_eq!(answer["match"], "ranked");
@@ -166,7 +166,7 @@ fn a_sentence_finds_the_tools_that_share_its_words_best_first() {
 }
 
 #[test]
-fn an_answer_is_one_compact_text_and_the_same_each_time() {
+fn a_search_response_is_one_line_of_json_and_deterministic() {
     let mut server = start();
     let arguments = json!({"query": "commit"});
     let first = server.call_registered("climax_search", &arguments);
@@ -181,7 +181,7 @@ fn an_answer_is_one_compact_text_and_the_same_each_time() {
 }
 
 #[test]
-fn a_long_query_and_odd_arguments_do_no_harm() {
+fn long_queries_and_arguments_of_wrong_types_do_no_harm() {
     let mut server = start();
     let long = server.search(&json!({"query": "x".repeat(100_000)}));
     assert_eq!(long["results"], json!([]));
@@ -202,7 +202,7 @@ fn a_long_query_and_odd_arguments_do_no_harm() {
 }
 
 #[test]
-fn a_search_finds_what_a_look_at_every_line_finds() {
+fn a_search_finds_the_same_tools_as_a_linear_scan() {
     let mut server = start();
     let everything = server.search(&json!({"query": "", "limit": 100_000}));
     let tools: Vec<(String, String, String)> = everything["results"]

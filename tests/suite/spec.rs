@@ -77,7 +77,7 @@ fn us1_3_a_cli_limits_results_to_its_tools() {
 }
 
 #[test]
-fn us1_4_filters_are_anded() {
+fn us1_4_all_filters_must_match() {
     let mut server = start();
     let both = server.found(&json!({"query": "commit", "category": "container"}));
     assert_eq!(both, ["docker_commit"]);
@@ -120,7 +120,7 @@ fn us1_6_fr_003_no_filter_gives_a_summary_of_the_clis() {
 // User story 2: an agent runs a tool.
 
 #[test]
-fn us2_1_fr_010_a_tool_without_arguments_answers_with_its_output() {
+fn us2_1_fr_010_a_call_returns_the_output_of_the_command() {
     let answer = start().call("git_status", &json!({}));
     assert_eq!(answer.text, "git status");
     assert!(!answer.is_error);
@@ -133,7 +133,7 @@ fn us2_2_fr_009_arguments_reach_the_command() {
 }
 
 #[test]
-fn us2_3_a_missing_argument_is_named() {
+fn us2_3_a_missing_argument_is_reported_by_name() {
     let answer = start().call("git_commit", &json!({}));
     assert!(answer.is_error);
     assert_eq!(
@@ -143,7 +143,7 @@ fn us2_3_a_missing_argument_is_named() {
 }
 
 #[test]
-fn us2_4_fr_008_a_value_outside_an_enum_is_refused_with_those_inside() {
+fn us2_4_fr_008_a_value_outside_an_enum_is_refused_with_the_allowed_values() {
     let args = json!({"message": "m", "count": 1, "format": "xml"});
     let answer = start().call("dump_required", &args);
     assert!(answer.is_error);
@@ -164,7 +164,7 @@ fn us2_5_fr_006_an_unknown_tool_is_an_error_that_names_it() {
 }
 
 #[test]
-fn us2_6_a_command_that_takes_too_long_ends_with_its_timeout() {
+fn us2_6_a_command_is_ended_at_its_timeout() {
     let answer = start().call("behave_slow", &json!({"out": "so far", "err": "careful"}));
     assert!(answer.is_error);
     assert_eq!(
@@ -246,7 +246,7 @@ fn edge_extra_keys_are_ignored() {
 }
 
 #[test]
-fn edge_compatible_types_are_coerced_and_others_refused() {
+fn edge_compatible_types_are_coerced_and_incompatible_ones_refused() {
     let mut server = start();
     let answer = server.call("git_log", &json!({"max_count": "42"}));
     assert_eq!(answer.text, "git log -n 42");
@@ -258,7 +258,7 @@ fn edge_compatible_types_are_coerced_and_others_refused() {
 }
 
 #[test]
-fn edge_no_match_is_an_empty_list_and_no_error() {
+fn edge_no_match_is_an_empty_list_and_not_an_error() {
     let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
     assert!(!answer.is_error);
     assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
@@ -277,7 +277,7 @@ fn edge_args_may_be_null_or_absent() {
 }
 
 #[test]
-fn edge_fr_015_a_policys_limits_hold_for_climax_call() {
+fn edge_fr_015_policy_limits_apply_to_climax_call() {
     let folder = Folder::new();
     let policy = folder.path().join("policy.yaml");
     fs::write(
@@ -377,7 +377,7 @@ fn fr_001_fr_005_both_meta_tools_are_registered_as_the_contract_says() {
 }
 
 #[test]
-fn fr_004_answers_of_a_search_have_exactly_the_keys_of_the_contract() {
+fn fr_004_search_responses_have_exactly_the_keys_of_the_contract() {
     let mut server = start();
     let keys = |value: &Value| -> Vec<String> {
         value
@@ -409,7 +409,7 @@ fn fr_004_answers_of_a_search_have_exactly_the_keys_of_the_contract() {
 }
 
 #[test]
-fn fr_007_all_problems_of_a_call_are_told_at_once() {
+fn fr_007_all_errors_of_a_call_are_reported_together() {
     let answer = start().call("dump_required", &json!({"count": "many", "format": "xml"}));
     assert_eq!(
         answer.text,
@@ -421,7 +421,7 @@ fn fr_007_all_problems_of_a_call_are_told_at_once() {
 }
 
 #[test]
-fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
+fn fr_017_a_config_field_that_climax_for_python_does_not_have_is_refused() {
     let source = climax_input::source::Source {
         path: "x.yaml".to_owned(),
         stem: "x".to_owned(),
@@ -456,7 +456,7 @@ fn sc_001_finding_and_running_a_tool_takes_two_calls() {
 }
 
 #[test]
-fn sc_004_both_modes_give_the_same_answers() {
+fn sc_004_both_modes_give_the_same_results() {
     let mut default = start();
     let mut classic = start_classic();
     for (tool, args) in [
@@ -484,7 +484,7 @@ fn sc_004_both_modes_give_the_same_answers() {
 }
 
 #[test]
-fn sc_005_an_error_says_what_would_have_been_right() {
+fn sc_005_an_error_says_what_would_be_valid() {
     let mut server = start();
     for (args, needed) in [
         (json!({}), "'message'"),

@@ -40,7 +40,7 @@ fn variables(command: &mut Command) -> Vec<String> {
 }
 
 #[test]
-fn commands_get_the_variables_that_a_policy_lets_pass() {
+fn commands_inherit_only_the_variables_that_the_policy_allows() {
     let folder = Folder::new();
     for (env, names) in [
         (
@@ -79,7 +79,7 @@ fn commands_get_the_variables_that_a_policy_lets_pass() {
 }
 
 #[test]
-fn a_configs_own_variables_are_always_there() {
+fn variables_of_a_config_are_set_whatever_the_policy_denies() {
     let mut server = Server::start(&mut guarded!());
     let dumped = server
         .call("dump_defaults", &json!({"directory": "/usr"}))
@@ -110,7 +110,7 @@ fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
 }
 
 #[test]
-fn a_calls_directory_is_within_the_roots() {
+fn the_working_directory_of_a_call_must_be_within_the_roots() {
     let (mut server, folder) = rooted();
     for (path, real) in [
         ("in", "in"),
@@ -158,7 +158,7 @@ fn a_calls_directory_is_within_the_roots() {
 }
 
 #[test]
-fn it_is_the_directory_that_was_checked_in_which_the_command_runs() {
+fn a_command_runs_in_the_directory_that_was_checked_even_if_its_path_changes() {
     let (mut server, folder) = rooted();
     // Each call sees the folder under one of two names, and a link under the other.
     let (place, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
@@ -196,7 +196,7 @@ fn it_is_the_directory_that_was_checked_in_which_the_command_runs() {
 }
 
 #[test]
-fn a_directory_of_one_call_is_not_the_next_ones() {
+fn the_working_directory_of_a_call_does_not_affect_the_next() {
     let (mut server, folder) = rooted();
     let here = server.call("dump_directory", &json!({})).json()["cwd"].clone();
     let inside = folder.path().join("in");
@@ -209,7 +209,7 @@ fn a_directory_of_one_call_is_not_the_next_ones() {
 }
 
 #[test]
-fn calls_that_wait_hold_no_directory_open() {
+fn waiting_calls_hold_no_directory_open() {
     let (mut server, folder) = rooted_with(&["--max-concurrent", "1"]);
     let inside = folder.path().join("in");
     let call = |script: &str| {
@@ -235,7 +235,7 @@ fn calls_that_wait_hold_no_directory_open() {
 }
 
 #[test]
-fn roots_must_be_there_when_the_server_starts() {
+fn roots_must_exist_when_the_server_starts() {
     let folder = Folder::new();
     let policy = written(
         &folder,

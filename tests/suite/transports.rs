@@ -237,7 +237,7 @@ fn a_cancelled_call_has_no_response_over_either_transport() {
 }
 
 #[test]
-fn long_answers_do_not_block_later_ones_over_either_transport() {
+fn long_responses_do_not_block_later_ones_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
         // Several times as many as may exist at once.
@@ -253,7 +253,7 @@ fn long_answers_do_not_block_later_ones_over_either_transport() {
 }
 
 #[test]
-fn long_answers_that_nobody_reads_hold_back_commands_over_either_transport() {
+fn unread_long_responses_hold_back_commands_over_either_transport() {
     for mut command in [fixtures!("--max-concurrent", "16"), duplex("default")] {
         for meta in [json!({}), json!({"progressToken": 1})] {
             let done = Folder::new();

@@ -16,7 +16,7 @@ fn failure(answer: &Answer) -> &str {
 }
 
 #[test]
-fn a_nul_byte_is_named_as_the_cause() {
+fn a_nul_byte_in_an_argument_is_reported() {
     let mut server = Server::start(&mut fixtures!());
     let answer = server.call("shell_run", &json!({"script": "echo a\0b"}));
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_nul_byte_is_named_as_the_cause() {
 }
 
 #[test]
-fn arguments_that_the_system_cannot_pass_on_are_named_as_the_cause() {
+fn arguments_too_long_for_the_system_are_reported() {
     let mut server = Server::start(&mut fixtures!());
     let answer = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
     assert_eq!(
@@ -48,7 +48,7 @@ fn arguments_that_the_system_cannot_pass_on_are_named_as_the_cause() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_worked_in_is_named_with_the_reason() {
+fn an_unusable_working_directory_is_reported_with_the_reason() {
     let folder = Folder::new();
     let file = folder.path().join("file");
     fs::write(&file, "").expect("a file");
@@ -74,7 +74,7 @@ fn a_directory_that_cannot_be_worked_in_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_entered_is_named_with_the_reason() {
+fn a_working_directory_without_permission_is_reported() {
     let folder = Folder::new();
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).expect("a folder");
@@ -97,7 +97,7 @@ fn a_directory_that_may_not_be_entered_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_program_that_cannot_be_run_is_named_with_the_reason() {
+fn a_program_that_cannot_be_executed_is_reported_with_the_reason() {
     let folder = Folder::new();
     let text = folder.path().join("notes");
     fs::write(&text, "just text").expect("a file");
@@ -134,7 +134,7 @@ fn repository() -> Folder {
 }
 
 #[test]
-fn a_path_like_an_option_does_not_make_git_write_a_file() {
+fn a_path_that_looks_like_an_option_does_not_make_git_write_a_file() {
     let folder = repository();
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
@@ -152,7 +152,7 @@ fn a_path_like_an_option_does_not_make_git_write_a_file() {
 }
 
 #[test]
-fn a_message_like_an_option_is_committed_as_it_is() {
+fn a_message_that_looks_like_an_option_is_committed_unchanged() {
     let folder = repository();
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
@@ -166,7 +166,7 @@ fn a_message_like_an_option_is_committed_as_it_is() {
 }
 
 #[test]
-fn find_gets_a_name_that_begins_with_a_dash() {
+fn find_receives_a_name_that_begins_with_a_dash() {
     let folder = Folder::new();
     fs::write(folder.path().join("-foo"), "").expect("a file");
     fs::write(folder.path().join("foo"), "").expect("a file");
@@ -176,7 +176,7 @@ fn find_gets_a_name_that_begins_with_a_dash() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_and_nul_survives() {
+fn invalid_utf8_in_output_is_replaced_and_nul_bytes_are_kept() {
     let mut server = Server::start(&mut fixtures!());
     let script = r"printf 'a\377b\000c\n'; printf '\303(' >&2";
     let id = server.send(

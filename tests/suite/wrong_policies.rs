@@ -57,7 +57,7 @@ fn assert_golden(path: &Path, actual: &str) {
 }
 
 #[test]
-fn a_wrong_policy_is_no_build() {
+fn an_invalid_policy_fails_the_build() {
     let cases = cases("rejected");
     assert!(cases.len() >= 30);
     for case in cases {
@@ -68,7 +68,7 @@ fn a_wrong_policy_is_no_build() {
 }
 
 #[test]
-fn a_wrong_policy_is_no_start() {
+fn an_invalid_policy_prevents_the_start() {
     for case in cases("rejected") {
         let output = run(fixtures!("--policy", &case).current_dir(ROOT));
         assert_eq!(output.status.code(), Some(2), "{}", case.display());
@@ -78,7 +78,7 @@ fn a_wrong_policy_is_no_start() {
 }
 
 #[test]
-fn a_questionable_policy_is_one_with_a_warning() {
+fn a_questionable_policy_is_accepted_with_a_warning() {
     for case in cases("warned") {
         let output = run(fixtures!("--policy", &case).current_dir(ROOT));
         assert_eq!(output.status.code(), Some(0), "{}", case.display());
@@ -92,7 +92,7 @@ fn a_questionable_policy_is_one_with_a_warning() {
 }
 
 #[test]
-fn every_code_about_policies_is_used_by_one() {
+fn every_error_code_about_policies_has_an_example() {
     let mut said = String::new();
     for case in cases("rejected").into_iter().chain(cases("warned")) {
         let path = Path::new(ROOT).join(case).with_extension("stderr");
