@@ -100,7 +100,7 @@ fn every_error_code_about_policies_has_an_example() {
     }
     for (code, _) in EXPLANATIONS {
         let number: u16 = code.id()[3..].parse().expect("a number");
-        // Those that depend on where the server starts are in `surroundings` and `containers`.
+        // Those that depend on where the server starts are in `execution_rules` and `containers`.
         if matches!(number, 50..=61 | 108..=109) {
             let id = code.id();
             assert!(said.contains(&format!("[{id}]")), "{id} {code:?}");
