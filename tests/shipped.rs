@@ -26,9 +26,9 @@ fn server() -> Server {
 }
 
 fn call(server: &mut Server, tool: &str, args: &Value) -> String {
-    let answer = server.call(tool, args);
-    assert!(!answer.is_error, "{tool} {args}: {answer:?}");
-    answer.text
+    let response = server.call(tool, args);
+    assert!(!response.is_error, "{tool} {args}: {response:?}");
+    response.text
 }
 
 /// A repository with one commit, and a change that is not committed.
@@ -91,9 +91,9 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
     let written = folder.path().join("written");
     let path = format!("--output={}", written.display());
     for tool in ["git_diff", "git_log", "git_status"] {
-        let answer = server.call(tool, &json!({"repo": repo, "path": path}));
-        assert!(!written.exists(), "{tool}: {answer:?}");
-        assert!(!answer.text.contains("Unknown tool"), "{tool}: {answer:?}");
+        let response = server.call(tool, &json!({"repo": repo, "path": path}));
+        assert!(!written.exists(), "{tool}: {response:?}");
+        assert!(!response.text.contains("Unknown tool"), "{tool}: {response:?}");
     }
 }
 
@@ -189,7 +189,7 @@ fn searches_find_the_shipped_tools() {
         ("show changes that are not staged", "git_diff"),
         ("search for text in files", "search_text"),
     ] {
-        let found = server.found(&json!({"query": query}));
+        let found = server.matching_tools(&json!({"query": query}));
         assert!(
             found.iter().take(10).any(|name| name == tool),
             "{query}: {found:?}"
@@ -225,7 +225,7 @@ fn everyday_queries_find_the_tool_among_the_first_five() {
         ("available updates", "apt_list_upgradable"),
         ("which crate pulls in openssl", "cargo_tree"),
     ] {
-        let found = server.found(&json!({"query": query, "limit": 5}));
+        let found = server.matching_tools(&json!({"query": query, "limit": 5}));
         assert!(found.iter().any(|name| name == tool), "{query}: {found:?}");
     }
 }
@@ -277,10 +277,10 @@ fn the_git_read_only_policy_allows_no_changes() {
             "is outside of the directories",
         ),
     ] {
-        let answer = server.call(tool, &arguments);
+        let response = server.call(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(refusal),
-            "{answer:?}"
+            response.is_error && response.text.contains(refusal),
+            "{response:?}"
         );
     }
 }
@@ -329,10 +329,10 @@ fn the_kubectl_staging_policy_is_limited_to_one_context_and_team() {
             "exceeds maximum 1000.0",
         ),
     ] {
-        let answer = server.call(tool, &arguments);
+        let response = server.call(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(refusal),
-            "{answer:?}"
+            response.is_error && response.text.contains(refusal),
+            "{response:?}"
         );
     }
 }
@@ -350,10 +350,10 @@ fn the_git_in_docker_policy_runs_git_in_a_container() {
         ) && end.ends_with("src/main.rs"),
         "{words}"
     );
-    let answer = server.call("git_add", &json!({"path": "README.md"}));
+    let response = server.call("git_add", &json!({"path": "README.md"}));
     assert!(
-        answer.text.contains("does not match pattern 'src/.*'"),
-        "{answer:?}"
+        response.text.contains("does not match pattern 'src/.*'"),
+        "{response:?}"
     );
 }
 
@@ -361,12 +361,12 @@ fn the_git_in_docker_policy_runs_git_in_a_container() {
 #[test]
 fn every_shipped_tool_has_valid_example_calls() {
     let mut server = Server::start(climax().arg("--explore"));
-    let all = server.found(&json!({"query": "", "limit": 1000}));
+    let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
     assert_eq!(all.len(), 279);
     for tools in all.chunks(50) {
-        let answer = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
-        let answers = answer.json();
-        for details in answers.as_array().expect("a list") {
+        let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
+        let responses = response.json();
+        for details in responses.as_array().expect("a list") {
             let parameters = details["tool_details"]["parameters"]
                 .as_array()
                 .expect("a list");

@@ -17,33 +17,36 @@ pub const CAPABILITY: &str = "search_tools_by_capability";
 ///
 /// # Panics
 /// The answer is not so.
-pub fn ask(server: &mut Server, tool: &str, arguments: &Value) -> Value {
-    let answer = server.call_registered(tool, arguments);
-    assert!(!answer.is_error, "{arguments}: {answer:?}");
-    assert!(!answer.text.contains('\n'), "{}", answer.text);
-    let answer = answer.json();
-    let answers = answer.as_array().cloned().unwrap_or(vec![answer.clone()]);
-    for answer in &answers {
-        if answer["success"] == true {
-            assert_eq!(answer["version"], "1.0", "{answer}");
-            assert_moment(&answer["timestamp"]);
+pub fn expect_success(server: &mut Server, tool: &str, arguments: &Value) -> Value {
+    let response = server.call_registered(tool, arguments);
+    assert!(!response.is_error, "{arguments}: {response:?}");
+    assert!(!response.text.contains('\n'), "{}", response.text);
+    let response = response.json();
+    let responses = response
+        .as_array()
+        .cloned()
+        .unwrap_or(vec![response.clone()]);
+    for response in &responses {
+        if response["success"] == true {
+            assert_eq!(response["version"], "1.0", "{response}");
+            assert_timestamp(&response["timestamp"]);
         }
     }
-    answer
+    response
 }
 
 /// What is wrong with a request, and the whole error.
 ///
 /// # Panics
 /// The answer is not so.
-pub fn refused(server: &mut Server, tool: &str, arguments: &Value) -> (Vec<String>, Value) {
-    let answer = server.call_registered(tool, arguments);
-    assert!(answer.is_error, "{arguments}: {answer:?}");
-    let answer = answer.json();
-    assert_eq!(answer["success"], false, "{answer}");
-    let error = &answer["error"];
+pub fn expect_refusal(server: &mut Server, tool: &str, arguments: &Value) -> (Vec<String>, Value) {
+    let response = server.call_registered(tool, arguments);
+    assert!(response.is_error, "{arguments}: {response:?}");
+    let response = response.json();
+    assert_eq!(response["success"], false, "{response}");
+    let error = &response["error"];
     assert_eq!(error["tool"], tool);
-    assert_moment(&error["timestamp"]);
+    assert_timestamp(&error["timestamp"]);
     assert!(error["suggestions"].is_array(), "{error}");
     let message = text(&error["message"]);
     let problems = message.strip_prefix("Parameter validation errors: ");
@@ -52,7 +55,7 @@ pub fn refused(server: &mut Server, tool: &str, arguments: &Value) -> (Vec<Strin
 }
 
 /// `2026-11-16 17:30:00 UTC`.
-fn assert_moment(value: &Value) {
+fn assert_timestamp(value: &Value) {
     let moment = text(value);
     let shape: String = moment
         .chars()
@@ -66,17 +69,17 @@ fn assert_moment(value: &Value) {
 /// # Panics
 /// The answer is not so.
 #[must_use]
-pub fn results(answer: &Value) -> &Vec<Value> {
-    answer["results"].as_array().expect("results")
+pub fn results(response: &Value) -> &Vec<Value> {
+    response["results"].as_array().expect("results")
 }
 
 /// The names of the tools that a search finds.
 ///
 /// # Panics
 /// The answer is not so.
-pub fn found(server: &mut Server, arguments: &Value) -> Vec<String> {
-    let answer = ask(server, SEARCH, arguments);
-    results(&answer)
+pub fn matching_tools(server: &mut Server, arguments: &Value) -> Vec<String> {
+    let response = expect_success(server, SEARCH, arguments);
+    results(&response)
         .iter()
         .map(|it| text(&it["tool_id"]))
         .collect()
@@ -87,7 +90,7 @@ pub fn found(server: &mut Server, arguments: &Value) -> Vec<String> {
 /// # Panics
 /// The answer is not so.
 #[must_use]
-pub fn keys(value: &Value) -> Vec<&str> {
+pub fn sorted_keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value
         .as_object()
         .expect("an object")
@@ -109,24 +112,24 @@ pub fn texts(value: &Value) -> Vec<String> {
 
 /// An answer without what differs from time to time.
 #[must_use]
-pub fn timeless(mut answer: Value) -> Value {
-    for answer in answer
+pub fn without_times(mut response: Value) -> Value {
+    for response in response
         .as_array_mut()
         .map_or(Vec::new(), |all| all.iter_mut().collect())
     {
-        *answer = timeless(answer.take());
+        *response = without_times(response.take());
     }
-    if let Some(object) = answer.as_object_mut() {
+    if let Some(object) = response.as_object_mut() {
         object.remove("timestamp");
         object.remove("execution_time");
     }
-    answer
+    response
 }
 
 /// The names of the tools in an answer.
 #[must_use]
-pub fn texts_of(answer: &Value) -> Vec<String> {
-    results(answer)
+pub fn tool_ids(response: &Value) -> Vec<String> {
+    results(response)
         .iter()
         .map(|it| text(&it["tool_id"]))
         .collect()

@@ -17,8 +17,8 @@ use std::{env, thread};
 use serde_json::{Value, json};
 
 pub use system::{
-    ENDS_MADE_AHEAD, descendants, files_beside_helpers, is_gone, kill, mark, open_files, pids,
-    processes, read_bytes, status,
+    PREPARED_PIPE_ENDS, count_files_beside_workers, count_open_files, count_processes, descendants,
+    find_processes, has_exited, mark, process_status, read_bytes, send_signal,
 };
 
 /// Long enough for a slow machine; nothing waits for it unless it fails.
@@ -31,7 +31,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const SETTLING_TIME: Duration = Duration::from_millis(500);
 
 /// How long a server that is no longer needed may take to end by itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running server, and a client that talks to it.
 pub struct Server {
@@ -45,14 +45,14 @@ pub struct Server {
 
 /// The text of a tool's result.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolResponse {
     /// What the agent reads.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
 }
 
-impl Answer {
+impl ToolResponse {
     /// The text as JSON.
     ///
     /// # Panics
@@ -70,14 +70,14 @@ impl Server {
     /// # Panics
     /// It does not answer.
     pub fn start(command: &mut Command) -> Self {
-        Self::start_silent(command).shake_hands()
+        Self::start_without_handshake(command).handshake()
     }
 
     /// Starts a server and says nothing to it.
     ///
     /// # Panics
     /// It cannot be started.
-    pub fn start_silent(command: &mut Command) -> Self {
+    pub fn start_without_handshake(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -104,7 +104,7 @@ impl Server {
             .expect("the server starts");
         // It would hold the server's ends open.
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        Self::new(child, Box::new(stdin), stdout).shake_hands()
+        Self::new(child, Box::new(stdin), stdout).handshake()
     }
 
     fn new(child: Child, stdin: Box<dyn Write + Send>, stdout: impl Read + Send + 'static) -> Self {
@@ -126,9 +126,9 @@ impl Server {
         }
     }
 
-    fn shake_hands(mut self) -> Self {
-        let answer = self.request("initialize", &initialize("2025-11-25"));
-        assert!(answer["result"].is_object(), "{answer}");
+    fn handshake(mut self) -> Self {
+        let response = self.request("initialize", &initialize_params("2025-11-25"));
+        assert!(response["result"].is_object(), "{response}");
         self.notify("notifications/initialized", &json!({}));
         self
     }
@@ -201,15 +201,15 @@ impl Server {
 
     /// Waits for the answer to a request.
     pub fn wait_for(&mut self, id: u64) -> Value {
-        if let Some(position) = self.early.iter().position(|answer| answer["id"] == id) {
+        if let Some(position) = self.early.iter().position(|response| response["id"] == id) {
             return self.early.remove(position);
         }
         loop {
-            let answer = self.receive();
-            if answer["id"] == id {
-                return answer;
+            let response = self.receive();
+            if response["id"] == id {
+                return response;
             }
-            self.early.push(answer);
+            self.early.push(response);
         }
     }
 
@@ -220,14 +220,14 @@ impl Server {
     }
 
     /// Calls a registered tool.
-    pub fn call_registered(&mut self, name: &str, arguments: &Value) -> Answer {
+    pub fn call_registered(&mut self, name: &str, arguments: &Value) -> ToolResponse {
         let params = json!({"name": name, "arguments": arguments});
-        let answer = self.request("tools/call", &params);
-        to_answer(&answer)
+        let response = self.request("tools/call", &params);
+        tool_response(&response)
     }
 
     /// Calls a tool through `climax_call`.
-    pub fn call(&mut self, name: &str, args: &Value) -> Answer {
+    pub fn call(&mut self, name: &str, args: &Value) -> ToolResponse {
         self.call_registered("climax_call", &json!({"tool_name": name, "args": args}))
     }
 
@@ -236,19 +236,19 @@ impl Server {
     /// # Panics
     /// The answer is an error.
     pub fn search(&mut self, arguments: &Value) -> Value {
-        let answer = self.call_registered("climax_search", arguments);
-        assert!(!answer.is_error, "{answer:?}");
-        answer.json()
+        let response = self.call_registered("climax_search", arguments);
+        assert!(!response.is_error, "{response:?}");
+        response.json()
     }
 
     /// The names of the tools that a search finds.
     ///
     /// # Panics
     /// It is not in search mode.
-    pub fn found(&mut self, arguments: &Value) -> Vec<String> {
-        let answer = self.search(arguments);
-        assert_eq!(answer["mode"], "search", "{answer}");
-        let results = answer["results"].as_array().expect("results");
+    pub fn matching_tools(&mut self, arguments: &Value) -> Vec<String> {
+        let response = self.search(arguments);
+        assert_eq!(response["mode"], "search", "{response}");
+        let results = response["results"].as_array().expect("results");
         results
             .iter()
             .map(|result| text(&result["tool_name"]))
@@ -260,8 +260,8 @@ impl Server {
     /// # Panics
     /// There is no list.
     pub fn tools(&mut self) -> Vec<Value> {
-        let answer = self.request("tools/list", &json!({}));
-        answer["result"]["tools"]
+        let response = self.request("tools/list", &json!({}));
+        response["result"]["tools"]
             .as_array()
             .expect("a list")
             .clone()
@@ -293,7 +293,7 @@ impl Drop for Server {
         // In order first, so that it takes its calls with it.
         drop(self.stdin.take());
         let start = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < PATIENCE {
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < SHUTDOWN_TIMEOUT {
             thread::sleep(POLL_INTERVAL);
         }
         let _ = self.child.kill();
@@ -303,7 +303,7 @@ impl Drop for Server {
 
 /// The parameters of `initialize`.
 #[must_use]
-pub fn initialize(version: &str) -> Value {
+pub fn initialize_params(version: &str) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": {},
@@ -313,9 +313,9 @@ pub fn initialize(version: &str) -> Value {
 
 /// The lines of a session that calls one tool by its own name.
 #[must_use]
-pub fn one_call(tool: &str) -> String {
+pub fn one_call_session(tool: &str) -> String {
     let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25")}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool}}),
     ];
     requests.map(|request| request.to_string() + "\n").concat()
@@ -326,7 +326,7 @@ pub fn one_call(tool: &str) -> String {
 /// # Panics
 /// It is not one text.
 #[must_use]
-pub fn to_answer(response: &Value) -> Answer {
+pub fn tool_response(response: &Value) -> ToolResponse {
     let result = &response["result"];
     let content = result["content"].as_array();
     let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
@@ -336,7 +336,7 @@ pub fn to_answer(response: &Value) -> Answer {
         None,
         "every byte would be sent twice"
     );
-    Answer {
+    ToolResponse {
         text: text(&content[0]["text"]),
         is_error: result["isError"] == true,
     }
@@ -356,7 +356,7 @@ pub fn text(value: &Value) -> String {
 
 /// The parameters of a call that runs a script.
 #[must_use]
-pub fn script(tool: &str, script: &str) -> Value {
+pub fn script_call(tool: &str, script: &str) -> Value {
     json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
 }
 

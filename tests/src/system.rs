@@ -11,7 +11,7 @@ use std::thread;
 /// # Panics
 /// There is no such process or number.
 #[must_use]
-pub fn status(process: u32, name: &str) -> u64 {
+pub fn process_status(process: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
     let mut lines = status.lines();
     let line = lines.find(|line| line.split(':').next() == Some(name));
@@ -47,13 +47,13 @@ fn current_test() -> String {
 
 /// How many processes have these words as their command line.
 #[must_use]
-pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
-    pids(words).len()
+pub fn count_processes(words: &[impl AsRef<OsStr>]) -> usize {
+    find_processes(words).len()
 }
 
 /// The processes that have these words as their command line, but for those with another test's mark.
 #[must_use]
-pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
+pub fn find_processes(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
     let wanted: Vec<u8> = words
         .iter()
         .flat_map(|word| [word.as_ref().as_encoded_bytes(), &[0]].concat())
@@ -85,7 +85,7 @@ fn is_of_another_test(process: u32) -> bool {
 ///
 /// # Panics
 /// It cannot be sent.
-pub fn kill(signal: &str, process: u32) {
+pub fn send_signal(signal: &str, process: u32) {
     let mut command = Command::new("kill");
     let status = command
         .args([format!("-{signal}"), process.to_string()])
@@ -130,7 +130,7 @@ pub fn descendants(ancestor: u32) -> HashMap<u32, char> {
 /// # Panics
 /// There is no such process.
 #[must_use]
-pub fn open_files(process: u32) -> usize {
+pub fn count_open_files(process: u32) -> usize {
     fs::read_dir(format!("/proc/{process}/fd"))
         .expect("a process")
         .count()
@@ -141,16 +141,16 @@ pub fn open_files(process: u32) -> usize {
 /// # Panics
 /// There is no such server.
 #[must_use]
-pub fn files_beside_helpers(server: u32) -> usize {
-    open_files(server).saturating_sub(3 * descendants(server).len())
+pub fn count_files_beside_workers(server: u32) -> usize {
+    count_open_files(server).saturating_sub(3 * descendants(server).len())
 }
 
 /// The ends of the two pipes that a server makes ahead, for the next command.
-pub const ENDS_MADE_AHEAD: usize = 4;
+pub const PREPARED_PIPE_ENDS: usize = 4;
 
 /// Whether a process has ended. When nobody is left to wait for it, the first process of all does
 /// in its own time.
 #[must_use]
-pub fn is_gone(process: u32) -> bool {
+pub fn has_exited(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
 }

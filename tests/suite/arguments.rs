@@ -9,19 +9,19 @@ fn start() -> Server {
 
 /// The words that the program got.
 fn argv(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
-    let answer = server.call(tool, args);
-    assert!(!answer.is_error, "{tool} {args}: {answer:?}");
-    serde_json::from_value(answer.json()["argv"].clone()).expect("a list of words")
+    let response = server.call(tool, args);
+    assert!(!response.is_error, "{tool} {args}: {response:?}");
+    serde_json::from_value(response.json()["argv"].clone()).expect("a list of words")
 }
 
 /// The lines of a refusal.
 fn refusal(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
-    let answer = server.call(tool, args);
-    assert!(answer.is_error, "{tool} {args}: {answer:?}");
-    let lines = answer
+    let response = server.call(tool, args);
+    assert!(response.is_error, "{tool} {args}: {response:?}");
+    let lines = response
         .text
         .strip_prefix("Argument validation failed:\n  - ");
-    let lines = lines.unwrap_or_else(|| panic!("{answer:?}"));
+    let lines = lines.unwrap_or_else(|| panic!("{response:?}"));
     lines.split("\n  - ").map(str::to_owned).collect()
 }
 
@@ -321,8 +321,8 @@ fn global_arguments_with_an_unset_variable_are_omitted_and_never_in_a_schema() {
         argv(&mut server, "plain_dump", &json!({"vault": "mine"})),
         ["base", "words", "run", "--region-name", "eu"]
     );
-    let answer = server.search(&json!({"query": "plain_dump"}));
-    let schema = &answer["results"][0]["input_schema"];
+    let response = server.search(&json!({"query": "plain_dump"}));
+    let schema = &response["results"][0]["input_schema"];
     assert_eq!(
         schema,
         &json!({"type": "object", "properties": {"where": {"type": "string"}, "flag": {"type": "string"}}})
@@ -371,8 +371,8 @@ fn tool_and_argument_names_need_not_be_rust_identifiers() {
         ("type", true),
         ("2", false),
     ] {
-        let answer = server.call("self", &json!({"type": value}));
-        assert_eq!(!answer.is_error, is_allowed, "{value:?}: {answer:?}");
+        let response = server.call("self", &json!({"type": value}));
+        assert_eq!(!response.is_error, is_allowed, "{value:?}: {response:?}");
     }
     assert_eq!(
         argv(&mut server, "dump-log", &json!({"format": "one"})),

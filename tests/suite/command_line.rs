@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text};
+use climax_tests::{Folder, Server, fixtures, one_call_session, run, run_with_input, text};
 use serde_json::{Value, json};
 
 fn stdout(output: &Output) -> String {
@@ -37,7 +37,12 @@ fn cli_arguments_select_configs_by_file_name_or_config_name() {
             .map(|cli| text(&cli["name"]))
             .collect();
         assert_eq!(names, ["docker-tools", "git-tools"]);
-        assert_eq!(server.found(&json!({"query": "", "limit": 100})).len(), 13);
+        assert_eq!(
+            server
+                .matching_tools(&json!({"query": "", "limit": 100}))
+                .len(),
+            13
+        );
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
         let other = server.call("dump_nothing", &json!({}));
         assert_eq!(other.text, "Unknown tool: dump_nothing");
@@ -192,7 +197,7 @@ fn list_into_a_closed_pipe_succeeds_silently() {
 fn the_log_goes_to_standard_error_and_to_the_log_file() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let input = one_call("git_status");
+    let input = one_call_session("git_status");
     let quiet = run_with_input(&mut fixtures!("--classic"), &input);
     assert_eq!(stderr(&quiet), "");
     let mut command = fixtures!("--classic", "--log-level", "INFO");
@@ -219,7 +224,7 @@ fn on_a_terminal_the_server_explains_itself_and_serves() {
     let mut command = std::process::Command::new("script");
     let inner = format!("{} git 2>&1 </dev/tty", env!("CARGO_BIN_EXE_fixtures"));
     command.args(["-qec", &inner, "/dev/null"]);
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")});
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize_params("2025-11-25")});
     // Ctrl-D ends a terminal's input.
     let output = run_with_input(&mut command, &format!("{request}\n\u{4}\u{4}"));
     let said = stdout(&output);

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, fixtures, kill, processes, run};
+use climax_tests::{Folder, Server, count_processes, eventually, fixtures, run, send_signal};
 use serde_json::json;
 
 const POLICY: &str = "\
@@ -76,8 +76,8 @@ fn a_command_runs_as_docker_run_with_the_policys_options() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     assert_eq!(server.call("git_log", &json!({})).text, "(no output)");
-    let answer = server.call("dump_stdin", &json!({"text": "some input"}));
-    assert_eq!(answer.text, "some input");
+    let response = server.call("dump_stdin", &json!({"text": "some input"}));
+    assert_eq!(response.text, "some input");
     let said = said(&folder);
     let names: Vec<String> = said.iter().map(|line| name(line)).collect();
     let options = "-v /projects/mine:/workspace -v /tmp:/tmp:ro --network none -w /workspace";
@@ -197,10 +197,10 @@ fn long_call(server: &mut Server, folder: &Folder) -> u64 {
 fn a_container_is_removed_when_its_call_times_out() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
-    let answer = server.call("shell_brief", &json!({"script": "sleep 600"}));
+    let response = server.call("shell_brief", &json!({"script": "sleep 600"}));
     assert!(
-        answer.text.contains("Command timed out after 0.5s"),
-        "{answer:?}"
+        response.text.contains("Command timed out after 0.5s"),
+        "{response:?}"
     );
     assert_removed(&folder);
 }
@@ -219,7 +219,7 @@ fn a_container_is_removed_when_the_server_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     long_call(&mut server, &folder);
-    kill("KILL", server.id());
+    send_signal("KILL", server.id());
     assert_removed(&folder);
 }
 
@@ -228,10 +228,13 @@ fn a_container_is_removed_when_the_docker_client_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let id = long_call(&mut server, &folder);
-    kill("KILL", client(&folder)[0]);
+    send_signal("KILL", client(&folder)[0]);
     assert_removed(&folder);
-    let answer = server.wait_for(id);
-    assert!(answer.to_string().contains("[exit code: -9]"), "{answer}");
+    let response = server.wait_for(id);
+    assert!(
+        response.to_string().contains("[exit code: -9]"),
+        "{response}"
+    );
 }
 
 #[test]
@@ -317,7 +320,7 @@ fn containers(server: u32) -> Vec<String> {
 
 fn assert_nothing_is_left(server: u32, words: &[&str]) {
     eventually("no container is left", || containers(server).is_empty());
-    eventually("no process is left", || processes(words) == 0);
+    eventually("no process is left", || count_processes(words) == 0);
 }
 
 #[test]
@@ -325,15 +328,18 @@ fn assert_nothing_is_left(server: u32, words: &[&str]) {
 fn real_containers_run_commands_and_are_removed() {
     let (mut server, folder) = real();
     fs::write(folder.path().join("file"), "from outside\n").expect("written");
-    let answer = server.call(
+    let response = server.call(
         "shell_run",
         &json!({"script": "cat file; pwd; ls -d /usr || exit 3"}),
     );
-    assert!(answer.text.starts_with("from outside\n/data"), "{answer:?}");
-    assert!(answer.text.ends_with("[exit code: 3]"), "{answer:?}");
-    let answer = server.call("dump_stdin", &json!({"text": "some input"}));
+    assert!(
+        response.text.starts_with("from outside\n/data"),
+        "{response:?}"
+    );
+    assert!(response.text.ends_with("[exit code: 3]"), "{response:?}");
+    let response = server.call("dump_stdin", &json!({"text": "some input"}));
     assert_eq!(
-        answer.text,
+        response.text,
         "input: some input\nvariable: value = with $SIGNS"
     );
     assert_nothing_is_left(server.id(), &["argdump"]);
@@ -343,10 +349,10 @@ fn real_containers_run_commands_and_are_removed() {
 #[ignore = "needs podman, see tests/containers.sh"]
 fn real_containers_are_removed_when_their_calls_end_early() {
     let (mut server, folder) = real();
-    let answer = server.call("shell_brief", &json!({"script": "trap '' TERM; sleep 601"}));
+    let response = server.call("shell_brief", &json!({"script": "trap '' TERM; sleep 601"}));
     assert!(
-        answer.text.contains("Command timed out after 0.5s"),
-        "{answer:?}"
+        response.text.contains("Command timed out after 0.5s"),
+        "{response:?}"
     );
     assert_nothing_is_left(server.id(), &["sleep", "601"]);
 
@@ -364,6 +370,6 @@ fn real_containers_are_removed_when_their_calls_end_early() {
     eventually("it runs", || started.exists());
     assert!(!containers(server.id()).is_empty());
     let id = server.id();
-    kill("KILL", id);
+    send_signal("KILL", id);
     assert_nothing_is_left(id, &["sleep", "602"]);
 }

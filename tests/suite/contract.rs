@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, fixtures, processes, run};
+use climax_tests::{Folder, Server, count_processes, eventually, fixtures, run};
 use serde_json::json;
 
 fn start() -> Server {
@@ -27,9 +27,9 @@ fn a_result_is_stdout_then_stderr_then_a_nonzero_exit_code() {
         (json!({"code": 0}), "(no output)", false),
         (json!({"code": 2}), "[exit code: 2]", true),
     ] {
-        let answer = server.call("behave_exit", &args);
-        assert_eq!(answer.text, text, "{args}");
-        assert_eq!(answer.is_error, is_error, "{args}");
+        let response = server.call("behave_exit", &args);
+        assert_eq!(response.text, text, "{args}");
+        assert_eq!(response.is_error, is_error, "{args}");
     }
 }
 
@@ -41,17 +41,17 @@ fn blank_lines_are_trimmed_and_the_first_line_keeps_its_indentation() {
 
 #[test]
 fn death_by_a_signal_is_a_negative_exit_code() {
-    let answer = start().call("behave_signal", &json!({}));
-    assert_eq!(answer.text, "[exit code: -9]");
-    assert!(answer.is_error);
+    let response = start().call("behave_signal", &json!({}));
+    assert_eq!(response.text, "[exit code: -9]");
+    assert!(response.is_error);
 }
 
 #[test]
 fn a_missing_program_is_reported_by_name() {
-    let answer = start().call("missing_program", &json!({}));
-    assert!(answer.is_error);
+    let response = start().call("missing_program", &json!({}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "[stderr]\nCommand not found: no-such-program-anywhere\n\n[exit code: -1]"
     );
 }
@@ -60,20 +60,20 @@ fn a_missing_program_is_reported_by_name() {
 fn a_base_command_that_expands_to_nothing_is_refused() {
     // Otherwise the tool's first word would be the program.
     let mut server = Server::start(fixtures!().env("EMPTY_BASE", " "));
-    let answer = server.call("empty_base", &json!({}));
-    assert!(answer.is_error);
+    let response = server.call("empty_base", &json!({}));
+    assert!(response.is_error);
     assert!(
-        answer.text.contains("The base command is empty"),
-        "{answer:?}"
+        response.text.contains("The base command is empty"),
+        "{response:?}"
     );
 }
 
 #[test]
 fn a_missing_working_directory_is_reported_by_path() {
-    let answer = start().call("dump_directory", &json!({"where": "/no/such/directory"}));
-    assert!(answer.is_error);
+    let response = start().call("dump_directory", &json!({"where": "/no/such/directory"}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "[stderr]\nWorking directory not found: /no/such/directory\n\n[exit code: -1]"
     );
 }
@@ -84,9 +84,12 @@ fn a_program_without_execute_permission_is_reported() {
     let program = folder.path().join("not-executable");
     std::fs::write(&program, "#!/bin/sh\n").expect("a file");
     let mut server = Server::start(fixtures!().env("ARGDUMP", &program));
-    let answer = server.call("plain_dump", &json!({}));
-    assert!(answer.is_error);
-    assert!(answer.text.contains("Permission denied: "), "{answer:?}");
+    let response = server.call("plain_dump", &json!({}));
+    assert!(response.is_error);
+    assert!(
+        response.text.contains("Permission denied: "),
+        "{response:?}"
+    );
 }
 
 #[test]
@@ -115,10 +118,10 @@ fn arguments_of_climax_call_with_a_wrong_type_are_refused() {
             "Argument 'args' must be an object, not text",
         ),
     ] {
-        let answer = server.call_registered("climax_call", &arguments);
-        assert!(answer.is_error, "{arguments}");
+        let response = server.call_registered("climax_call", &arguments);
+        assert!(response.is_error, "{arguments}");
         assert_eq!(
-            answer.text,
+            response.text,
             format!("Argument validation failed:\n  - {line}")
         );
     }
@@ -127,21 +130,21 @@ fn arguments_of_climax_call_with_a_wrong_type_are_refused() {
 #[test]
 fn args_may_be_an_object_encoded_as_a_json_string() {
     let arguments = json!({"tool_name": "git_log", "args": "{\"max_count\": 3}"});
-    let answer = start().call_registered("climax_call", &arguments);
-    assert_eq!(answer.text, "git log -n 3");
+    let response = start().call_registered("climax_call", &arguments);
+    assert_eq!(response.text, "git log -n 3");
 }
 
 #[test]
 fn a_timeout_kills_the_commands_children() {
     let sleep = ["sleep", "61.7341"];
-    let answer = start().call("behave_slow", &json!({"child": sleep[1], "out": "started"}));
+    let response = start().call("behave_slow", &json!({"child": sleep[1], "out": "started"}));
     assert!(
-        answer
+        response
             .text
             .starts_with("started\n\n[stderr]\nCommand timed out"),
-        "{answer:?}"
+        "{response:?}"
     );
-    eventually("the grandchild is gone", || processes(&sleep) == 0);
+    eventually("the grandchild is gone", || count_processes(&sleep) == 0);
 }
 
 #[test]
@@ -152,9 +155,9 @@ fn a_cancellation_kills_the_command_and_its_children() {
     let params =
         json!({"name": "climax_call", "arguments": {"tool_name": "behave_wait", "args": args}});
     let id = server.send("tools/call", &params);
-    eventually("the grandchild runs", || processes(&sleep) == 1);
+    eventually("the grandchild runs", || count_processes(&sleep) == 1);
     server.notify("notifications/cancelled", &json!({"requestId": id}));
-    eventually("the grandchild is gone", || processes(&sleep) == 0);
+    eventually("the grandchild is gone", || count_processes(&sleep) == 0);
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
 }
 
@@ -166,7 +169,7 @@ fn start_long_call(server: &mut Server, sleep: &[&str; 2]) {
         "tools/call",
         &json!({"name": "climax_call", "arguments": arguments}),
     );
-    eventually("the grandchild runs", || processes(sleep) == 1);
+    eventually("the grandchild runs", || count_processes(sleep) == 1);
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn the_end_of_input_ends_the_server_and_kills_the_commands_children() {
     start_long_call(&mut server, &sleep);
     let (status, _) = server.close();
     assert!(status.success());
-    eventually("the grandchild is gone", || processes(&sleep) == 0);
+    eventually("the grandchild is gone", || count_processes(&sleep) == 0);
 }
 
 #[test]
@@ -189,13 +192,13 @@ fn a_signal_ends_the_server_and_kills_the_commands_children() {
         run(Command::new("kill").args([format!("-{signal}"), id]));
         let status = server.wait();
         assert!(status.success(), "{signal}: {status}");
-        eventually("the grandchild is gone", || processes(&sleep) == 0);
+        eventually("the grandchild is gone", || count_processes(&sleep) == 0);
     }
 }
 
 #[test]
 fn a_signal_before_the_handshake_ends_the_server() {
-    let mut server = Server::start_silent(&mut fixtures!());
+    let mut server = Server::start_without_handshake(&mut fixtures!());
     // It answers, so it is ready.
     server.request("ping", &json!({}));
     run(Command::new("kill").arg(server.id().to_string()));
@@ -205,8 +208,8 @@ fn a_signal_before_the_handshake_ends_the_server() {
 #[test]
 fn a_background_child_does_not_delay_the_response() {
     // Longer than the call may take.
-    let answer = start().call("behave_background", &json!({"out": "done", "child": "40"}));
-    assert_eq!(answer.text, "done");
+    let response = start().call("behave_background", &json!({"out": "done", "child": "40"}));
+    assert_eq!(response.text, "done");
 }
 
 #[test]
@@ -224,8 +227,8 @@ fn a_command_has_empty_stdin_unless_the_call_provides_it() {
 
 #[test]
 fn a_command_need_not_read_its_stdin() {
-    let answer = start().call("behave_deaf", &json!({"text": "x".repeat(1_000_000)}));
-    assert_eq!(answer.text, "(no output)");
+    let response = start().call("behave_deaf", &json!({"text": "x".repeat(1_000_000)}));
+    assert_eq!(response.text, "(no output)");
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, fixtures, guarded, open_files, run, to_answer};
+use climax_tests::{
+    Folder, Server, count_open_files, eventually, fixtures, guarded, run, tool_response,
+};
 use serde_json::{Value, json};
 
 fn written(folder: &Folder, policy: &str) -> PathBuf {
@@ -34,9 +36,9 @@ fn variables(command: &mut Command) -> Vec<String> {
     );
     let script =
         "env | cut -d= -f1 | grep -v -e '^PWD$' -e '^_$' -e '^SHLVL$' -e '^OLDPWD$' | sort";
-    let answer = server.call("shell_run", &json!({"script": script}));
-    assert!(!answer.is_error, "{answer:?}");
-    answer.text.lines().map(str::to_owned).collect()
+    let response = server.call("shell_run", &json!({"script": script}));
+    assert!(!response.is_error, "{response:?}");
+    response.text.lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -121,12 +123,12 @@ fn the_working_directory_of_a_call_must_be_within_the_roots() {
         ("back", "in/deep"),
         ("nested", "nested"),
     ] {
-        let answer = server.call(
+        let response = server.call(
             "dump_directory",
             &json!({"where": folder.path().join(path)}),
         );
         let real = folder.path().join(real);
-        assert_eq!(answer.json()["cwd"], json!(real), "{path}");
+        assert_eq!(response.json()["cwd"], json!(real), "{path}");
     }
     for path in [
         "",
@@ -139,10 +141,10 @@ fn the_working_directory_of_a_call_must_be_within_the_roots() {
         "/",
     ] {
         let path = folder.path().join(path);
-        let answer = server.call("dump_directory", &json!({"where": path}));
-        assert!(answer.is_error);
+        let response = server.call("dump_directory", &json!({"where": path}));
+        assert!(response.is_error);
         assert_eq!(
-            answer.text,
+            response.text,
             format!(
                 "Policy validation failed:\n  - Working directory '{}' is outside of the directories \
                  that the policy allows",
@@ -151,8 +153,8 @@ fn the_working_directory_of_a_call_must_be_within_the_roots() {
         );
     }
     let nowhere = folder.path().join("in/nowhere");
-    let answer = server.call("dump_directory", &json!({"where": nowhere}));
-    assert!(answer.text.contains("cannot be opened"), "{answer:?}");
+    let response = server.call("dump_directory", &json!({"where": nowhere}));
+    assert!(response.text.contains("cannot be opened"), "{response:?}");
     // The server's own directory is not the agent's choice.
     assert!(!server.call("dump_directory", &json!({})).is_error);
 }
@@ -200,8 +202,8 @@ fn the_working_directory_of_a_call_does_not_affect_the_next() {
     let (mut server, folder) = rooted();
     let here = server.call("dump_directory", &json!({})).json()["cwd"].clone();
     let inside = folder.path().join("in");
-    let answer = server.call("dump_directory", &json!({"where": inside}));
-    assert_eq!(answer.json()["cwd"], json!(inside));
+    let response = server.call("dump_directory", &json!({"where": inside}));
+    assert_eq!(response.json()["cwd"], json!(inside));
     assert_eq!(
         server.call("dump_directory", &json!({})).json()["cwd"],
         here
@@ -221,16 +223,16 @@ fn waiting_calls_hold_no_directory_open() {
     let first = call(&format!("touch {}; sleep 600", started.display()));
     let first = server.send("tools/call", &first);
     eventually("the first call runs", || started.exists());
-    let before = open_files(server.id());
+    let before = count_open_files(server.id());
     let others: Vec<u64> = (0..50)
         .map(|_| server.send("tools/call", &call("pwd")))
         .collect();
     server.request("ping", &json!({}));
-    assert!(open_files(server.id()) < before + 10);
+    assert!(count_open_files(server.id()) < before + 10);
     server.notify("notifications/cancelled", &json!({"requestId": first}));
     for other in others {
-        let answer = to_answer(&server.wait_for(other));
-        assert_eq!(answer.text, inside.display().to_string());
+        let response = tool_response(&server.wait_for(other));
+        assert_eq!(response.text, inside.display().to_string());
     }
 }
 

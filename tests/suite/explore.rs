@@ -1,9 +1,10 @@
 //! The discovery suite as a whole: how it is offered, under policies, in the log and on the command line.
 
 use climax_tests::explore::{
-    CAPABILITY, CATEGORIES, DETAILS, SEARCH, ask, found, keys, refused, texts, timeless,
+    CAPABILITY, CATEGORIES, DETAILS, SEARCH, expect_refusal, expect_success, matching_tools,
+    sorted_keys, texts, without_times,
 };
-use climax_tests::{Answer, Server, fixtures, guarded, run, text};
+use climax_tests::{Server, ToolResponse, fixtures, guarded, run, text};
 use serde_json::{Value, json};
 
 const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
@@ -29,10 +30,13 @@ fn explore_mode_registers_four_tools_beside_the_meta_tools() {
         names(Server::start(&mut fixtures!("run", "--explore"))),
         all
     );
-    let answer = Server::start(&mut fixtures!()).request("tools/call", &json!({"name": SEARCH}));
-    assert_eq!(answer["error"]["code"], -32602);
+    let response = Server::start(&mut fixtures!()).request("tools/call", &json!({"name": SEARCH}));
+    assert_eq!(response["error"]["code"], -32602);
     let mut server = start();
-    assert_eq!(server.found(&json!({"query": "git_log"})), ["git_log"]);
+    assert_eq!(
+        server.matching_tools(&json!({"query": "git_log"})),
+        ["git_log"]
+    );
     assert!(!server.call("git_status", &json!({})).is_error);
     let unknown = server.request("tools/call", &json!({"name": "git_log"}));
     assert_eq!(unknown["error"]["message"], "Unknown tool: git_log");
@@ -70,15 +74,15 @@ fn the_input_schemas_have_defaults_and_limits() {
         of("tool_type", "enum"),
         json!(["system", "custom", "third_party"])
     );
-    assert_eq!(keys(&search["properties"]).len(), 6);
-    assert_eq!(keys(&schema(DETAILS)["properties"]).len(), 5);
+    assert_eq!(sorted_keys(&search["properties"]).len(), 6);
+    assert_eq!(sorted_keys(&schema(DETAILS)["properties"]).len(), 5);
     assert_eq!(schema(CATEGORIES)["properties"], json!({}));
     let capability = schema(CAPABILITY);
     assert_eq!(
         capability["properties"]["preferred_complexity"]["default"],
         "any"
     );
-    assert_eq!(keys(&capability["properties"]).len(), 4);
+    assert_eq!(sorted_keys(&capability["properties"]).len(), 4);
 }
 
 #[test]
@@ -96,13 +100,13 @@ fn explore_and_classic_exclude_each_other() {
 fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
     let mut baked = Server::start(&mut guarded!("--explore"));
     let mut narrowed = Server::start(&mut fixtures!("--explore", "--policy", POLICY));
-    let tools = baked.found(&json!({"query": "", "limit": 100}));
+    let tools = baked.matching_tools(&json!({"query": "", "limit": 100}));
     assert_eq!(tools.len(), 6);
     let mut same = |tool: &str, arguments: Value| {
         let [one, other] = [&mut baked, &mut narrowed].map(|server| {
-            let Answer { text, is_error } = server.call_registered(tool, &arguments);
-            let answer: Value = serde_json::from_str(&text).expect("JSON");
-            (timeless(answer), is_error)
+            let ToolResponse { text, is_error } = server.call_registered(tool, &arguments);
+            let response: Value = serde_json::from_str(&text).expect("JSON");
+            (without_times(response), is_error)
         });
         assert_eq!(one, other, "{tool} {arguments}");
         one.0
@@ -115,8 +119,8 @@ fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
         "comit mesage",
     ] {
         for mode in ["keyword", "hybrid", "semantic"] {
-            let answer = same(SEARCH, json!({"query": query, "search_mode": mode}));
-            for result in answer["results"].as_array().expect("results") {
+            let response = same(SEARCH, json!({"query": query, "search_mode": mode}));
+            for result in response["results"].as_array().expect("results") {
                 assert!(tools.contains(&text(&result["tool_id"])), "{result}");
             }
         }
@@ -147,7 +151,7 @@ fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
 #[test]
 fn selecting_a_cli_limits_the_discovery_tools_to_it() {
     let mut server = Server::start(&mut fixtures!("git", "--explore"));
-    let names = found(
+    let names = matching_tools(
         &mut server,
         &json!({"query": "commit container", "max_results": 50}),
     );
@@ -155,12 +159,12 @@ fn selecting_a_cli_limits_the_discovery_tools_to_it() {
         !names.is_empty() && names.iter().all(|name| name.starts_with("git_")),
         "{names:?}"
     );
-    let (_, error) = refused(&mut server, DETAILS, &json!({"tool_id": "docker_commit"}));
+    let (_, error) = expect_refusal(&mut server, DETAILS, &json!({"tool_id": "docker_commit"}));
     assert!(
         !error["suggestions"].to_string().contains("docker"),
         "{error}"
     );
-    let (problems, _) = refused(
+    let (problems, _) = expect_refusal(
         &mut server,
         SEARCH,
         &json!({"query": "a", "category": "containers"}),
@@ -187,9 +191,9 @@ fn a_cached_response_equals_the_one_that_another_server_computes() {
     ] {
         let response = |server: &mut Server| {
             let response = server.call_registered(tool, &arguments);
-            let mut json = timeless(response.json());
+            let mut json = without_times(response.json());
             if let Some(error) = json.get_mut("error") {
-                *error = timeless(error.take());
+                *error = without_times(error.take());
             }
             (json, response.is_error)
         };
@@ -205,8 +209,8 @@ fn searches_are_logged_and_summarised_at_the_end() {
     let folder = climax_tests::Folder::new();
     let log = folder.path().join("log");
     let mut server = Server::start(fixtures!("--explore").env("CLIMAX_LOG_FILE", &log));
-    ask(&mut server, SEARCH, &json!({"query": "show \"history\""}));
-    ask(&mut server, SEARCH, &json!({"query": "docker"}));
+    expect_success(&mut server, SEARCH, &json!({"query": "show \"history\""}));
+    expect_success(&mut server, SEARCH, &json!({"query": "docker"}));
     server.search(&json!({"query": "commit"}));
     let (status, _) = server.close();
     assert!(status.success());
@@ -250,12 +254,12 @@ fn search_on_the_command_line_prints_a_table_or_json() {
     );
     let json = run(&mut fixtures!("search", "show commit history", "--json"));
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-    let served = ask(
+    let served = expect_success(
         &mut start(),
         SEARCH,
         &json!({"query": "show commit history", "max_results": 10}),
     );
-    assert_eq!(timeless(json), timeless(served));
+    assert_eq!(without_times(json), without_times(served));
     let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
     assert_eq!(
         String::from_utf8_lossy(&nothing.stdout),
@@ -325,15 +329,15 @@ fn oversized_arguments_are_refused_with_short_messages() {
             "Query must be text, not [\"xxx",
         ),
     ] {
-        let answer = server.call_registered(tool, &arguments);
+        let response = server.call_registered(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(&problem.replace('"', "\\\"")),
+            response.is_error && response.text.contains(&problem.replace('"', "\\\"")),
             "{problem}"
         );
         assert!(
-            answer.text.len() < 10_000,
+            response.text.len() < 10_000,
             "{problem}: {}",
-            answer.text.len()
+            response.text.len()
         );
     }
 }

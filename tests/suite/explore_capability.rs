@@ -1,6 +1,8 @@
 //! What `search_tools_by_capability` finds, and what it refuses.
 
-use climax_tests::explore::{CAPABILITY, ask, keys, refused, results, texts};
+use climax_tests::explore::{
+    CAPABILITY, expect_refusal, expect_success, results, sorted_keys, texts,
+};
 use climax_tests::{Server, fixtures, text};
 use serde_json::{Value, json};
 
@@ -20,10 +22,10 @@ fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     ] {
         let arguments =
             json!({"capability_description": "record changes", "required_parameters": required});
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let best = &results(&answer)[0];
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let best = &results(&response)[0];
         assert_eq!(best["tool_id"], "git_commit", "{required}");
-        for result in results(&answer) {
+        for result in results(&response) {
             let parameters = result["parameters"].as_array().expect("a list");
             assert!(
                 parameters.iter().any(|it| it["name"] == "message"),
@@ -34,9 +36,9 @@ fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     // Tools that have the parameters and do nothing of what is described come last.
     let arguments =
         json!({"capability_description": "record changes", "required_parameters": ["max-count"]});
-    let answer = ask(&mut server, CAPABILITY, &arguments);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
-        results(&answer)
+        results(&response)
             .last()
             .map(|it| text(&it["tool_id"]))
             .as_deref(),
@@ -44,16 +46,16 @@ fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     );
     let arguments =
         json!({"capability_description": "record changes", "required_parameters": ["nosuch"]});
-    let answer = ask(&mut server, CAPABILITY, &arguments);
-    assert_eq!(answer["results"], json!([]));
-    assert_eq!(answer["total_results"], 0);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
+    assert_eq!(response["results"], json!([]));
+    assert_eq!(response["total_results"], 0);
     let both =
         json!({"capability_description": "words", "required_parameters": ["file", "number"]});
-    let answer = ask(&mut server, CAPABILITY, &both);
+    let response = expect_success(&mut server, CAPABILITY, &both);
     assert_eq!(
-        results(&answer)[0]["tool_id"],
+        results(&response)[0]["tool_id"],
         "dump_positional",
-        "{answer}"
+        "{response}"
     );
 }
 
@@ -64,9 +66,9 @@ fn a_capability_search_explains_matched_and_unmatched_criteria() {
         "capability_description": "record zzzzqqqq changes", "required_parameters": ["msg"],
         "preferred_complexity": "complex", "max_results": 3,
     });
-    let answer = ask(&mut server, CAPABILITY, &arguments);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
-        keys(&answer),
+        sorted_keys(&response),
         [
             "capability_description",
             "results",
@@ -78,10 +80,10 @@ fn a_capability_search_explains_matched_and_unmatched_criteria() {
         ]
     );
     assert_eq!(
-        answer["search_criteria"],
+        response["search_criteria"],
         json!({"required_parameters": ["msg"], "preferred_complexity": "complex", "max_results": 3})
     );
-    let best = &results(&answer)[0];
+    let best = &results(&response)[0];
     assert_eq!(best["tool_id"], "git_commit");
     assert_eq!(
         best["explanation"],
@@ -100,8 +102,8 @@ fn a_tool_of_another_complexity_has_half_the_score() {
         let arguments = json!({
             "capability_description": description, "preferred_complexity": preferred, "max_results": 50,
         });
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let tool = results(&answer)
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let tool = results(&response)
             .iter()
             .find(|it| it["tool_id"] == tool)
             .expect("found");
@@ -149,7 +151,7 @@ fn all_errors_of_a_capability_search_are_reported_together() {
         "capability_description": "\u{7}", "required_parameters": ["a", 5],
         "preferred_complexity": "simpel", "max_results": 0,
     });
-    let (problems, error) = refused(&mut server, CAPABILITY, &arguments);
+    let (problems, error) = expect_refusal(&mut server, CAPABILITY, &arguments);
     assert_eq!(
         problems,
         [
@@ -160,10 +162,10 @@ fn all_errors_of_a_capability_search_are_reported_together() {
         ]
     );
     assert_eq!(error["context"], "\u{7}");
-    let (problems, _) = refused(&mut server, CAPABILITY, &json!({}));
+    let (problems, _) = expect_refusal(&mut server, CAPABILITY, &json!({}));
     assert_eq!(problems, ["Capability description cannot be empty"]);
     let long = json!({"capability_description": "a".repeat(1001)});
-    let (problems, _) = refused(&mut server, CAPABILITY, &long);
+    let (problems, _) = expect_refusal(&mut server, CAPABILITY, &long);
     assert_eq!(
         problems,
         ["Capability description too long (max 1000 characters)"]
@@ -175,8 +177,8 @@ fn each_required_parameter_matches_a_different_parameter_and_exact_names_win() {
     let mut server = start();
     let mut explained = |required: &[&str]| {
         let arguments = json!({"capability_description": "takes words without flags", "required_parameters": required});
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let tool = results(&answer)
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let tool = results(&response)
             .iter()
             .find(|it| it["tool_id"] == "dump_positional")
             .cloned();

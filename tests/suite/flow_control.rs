@@ -11,7 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use climax_tests::{
-    Server, eventually, fixtures, initialize, processes, read_bytes, settled, status,
+    Server, count_processes, eventually, fixtures, initialize_params, process_status, read_bytes,
+    settled,
 };
 use serde_json::{Value, json};
 
@@ -46,7 +47,7 @@ fn start_unread(mut command: Command, stdin: impl Into<Stdio>) -> Child {
 }
 
 fn hello() -> String {
-    line(0, "initialize", &initialize("2025-11-25"))
+    line(0, "initialize", &initialize_params("2025-11-25"))
 }
 
 /// Writes lines until the server takes no more of them, or all. Returns how many it took, and a
@@ -96,7 +97,7 @@ fn a_hundred_thousand_pipelined_requests_take_little_memory_and_are_all_answered
         ids.dedup();
         assert_eq!(ids.len() as u64, REQUESTS);
         let _stdin = flood.join().expect("no panic");
-        let kilobytes = status(server.id(), "VmHWM");
+        let kilobytes = process_status(server.id(), "VmHWM");
         assert!(kilobytes < 20_000, "{kilobytes} kB");
     }
 }
@@ -108,11 +109,12 @@ fn a_client_that_does_not_read_is_blocked_and_loses_no_response() {
     let lines = std::iter::once(hello()).chain((1..=REQUESTS).map(ping));
     let (taken, writer) = write_until_stuck(stdin, lines);
     assert!(taken < REQUESTS / 2, "{taken} were taken");
-    let kilobytes = status(child.id(), "VmHWM");
+    let kilobytes = process_status(child.id(), "VmHWM");
     assert!(kilobytes < 20_000, "{kilobytes} kB");
     let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
-    let answers = std::io::BufRead::lines(stdout).take(usize::try_from(REQUESTS).expect("few") + 1);
-    assert_eq!(answers.map_while(Result::ok).count() as u64, REQUESTS + 1);
+    let responses =
+        std::io::BufRead::lines(stdout).take(usize::try_from(REQUESTS).expect("few") + 1);
+    assert_eq!(responses.map_while(Result::ok).count() as u64, REQUESTS + 1);
     drop(writer.join().expect("no panic"));
     assert!(child.wait().expect("it ends").success());
 }
@@ -128,7 +130,7 @@ fn cancelling_requests_frees_no_room_for_unread_responses() {
         let stdin = child.stdin.take().expect("a pipe");
         let pairs = (1..=20_000).map(move |id| line(id, method, &params) + &cancel(id));
         let (taken, _writer) = write_until_stuck(stdin, std::iter::once(hello()).chain(pairs));
-        let kilobytes = status(child.id(), "VmHWM");
+        let kilobytes = process_status(child.id(), "VmHWM");
         assert!(
             kilobytes < 20_000,
             "{kilobytes} kB after {taken} times {method}"
@@ -167,7 +169,7 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
         std::fs::write(&path, &text).expect("a file");
         let server = || fixtures!("--max-concurrent", "1");
         let wait_until_full = |server: &Child| {
-            eventually("it runs", || processes(&["sleep", "1205"]) == 1);
+            eventually("it runs", || count_processes(&["sleep", "1205"]) == 1);
             settled("what the server reads", || read_bytes(server.id()));
         };
         // The client dies.
@@ -178,7 +180,7 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
         client.kill().expect("it runs");
         assert!(!client.wait().expect("ended").success(), "it had to wait");
         assert_leaves(child);
-        assert_eq!(processes(&["sleep", "1205"]), 0);
+        assert_eq!(count_processes(&["sleep", "1205"]), 0);
         // The client closes the half of a socket that it writes to.
         let (ours, theirs) = UnixStream::pair().expect("sockets");
         let child = start_unread(server(), OwnedFd::from(theirs));
@@ -188,7 +190,7 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
         ours.shutdown(Shutdown::Write).expect("open");
         assert!(writer.join().expect("no panic").is_err(), "it had to wait");
         assert_leaves(child);
-        assert_eq!(processes(&["sleep", "1205"]), 0);
+        assert_eq!(count_processes(&["sleep", "1205"]), 0);
     }
 }
 
@@ -199,7 +201,7 @@ fn cancellations_take_effect_however_many_calls_wait() {
         "tools/call",
         &call("shell_run", &json!({"script": "sleep 1201"})),
     );
-    eventually("it runs", || processes(&["sleep", "1201"]) == 1);
+    eventually("it runs", || count_processes(&["sleep", "1201"]) == 1);
     let waiting: Vec<u64> = (0..2000)
         .map(|number| {
             server.send(
@@ -215,26 +217,26 @@ fn cancellations_take_effect_however_many_calls_wait() {
     // What runs nothing need not wait, and what is an answer to nothing does no harm.
     server.send_line(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     assert_eq!(
-        server.found(&json!({"query": "git_status"})),
+        server.matching_tools(&json!({"query": "git_status"})),
         ["git_status"]
     );
     assert!(server.request("ping", &json!({}))["result"].is_object());
     server.notify("notifications/cancelled", &json!({"requestId": first}));
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (number, id) in waiting.iter().enumerate() {
         if number != 10 && number != 1500 {
-            let answer = server.wait_for(*id);
-            answers.push(answer["result"]["content"][0]["text"].clone());
+            let response = server.wait_for(*id);
+            responses.push(response["result"]["content"][0]["text"].clone());
         }
     }
     let expected = (0..2000).filter(|number| ![10, 1500].contains(number));
     assert_eq!(
-        answers,
+        responses,
         expected
             .map(|number| json!(number.to_string()))
             .collect::<Vec<_>>()
     );
-    assert_eq!(processes(&["sleep", "1201"]), 0);
+    assert_eq!(count_processes(&["sleep", "1201"]), 0);
     // The cancelled ones got no answer: the next message is that of the next request.
     let id = server.send("ping", &json!({}));
     assert_eq!(server.receive()["id"], id);
@@ -258,7 +260,7 @@ fn pipes_and_sockets_are_served_by_a_single_thread() {
         for _ in 0..10_000 {
             assert!(server.receive()["result"].is_object());
         }
-        assert_eq!(status(server.id(), "Threads"), 1, "{name}");
+        assert_eq!(process_status(server.id(), "Threads"), 1, "{name}");
         drop(flood.join().expect("no panic"));
         assert!(server.wait().success(), "{name}");
     }
@@ -268,37 +270,37 @@ fn pipes_and_sockets_are_served_by_a_single_thread() {
 fn requests_from_a_file_are_answered() {
     let folder = climax_tests::Folder::new();
     let path = folder.path().join("requests");
-    std::fs::write(&path, climax_tests::one_call("git_status")).expect("a file");
-    let answers = folder.path().join("answers");
+    std::fs::write(&path, climax_tests::one_call_session("git_status")).expect("a file");
+    let responses = folder.path().join("answers");
     let mut command = fixtures!("--classic");
     command.stdin(std::fs::File::open(&path).expect("a file"));
-    command.stdout(std::fs::File::create(&answers).expect("a file"));
+    command.stdout(std::fs::File::create(&responses).expect("a file"));
     assert!(command.status().expect("it runs").success());
-    let answers = std::fs::read_to_string(&answers).expect("answers");
-    assert!(answers.contains("git status"), "{answers}");
-    assert_eq!(answers.lines().count(), 2);
+    let responses = std::fs::read_to_string(&responses).expect("answers");
+    assert!(responses.contains("git status"), "{responses}");
+    assert_eq!(responses.lines().count(), 2);
 }
 
 #[test]
 fn an_oversized_message_is_refused_with_its_id_and_not_buffered() {
     let mut server = Server::start(&mut fixtures!("--max-request", "1000"));
-    let before = status(server.id(), "VmHWM");
+    let before = process_status(server.id(), "VmHWM");
     let text = "x".repeat(50_000_000);
     for line in [
         format!(r#"{{"jsonrpc":"2.0","id":"front","method":"ping","params":{{"t":"{text}"}}}}"#),
         format!(r#"{{"method":"ping","params":{{"t":"{text}"}},"jsonrpc":"2.0","id":"back"}}"#),
     ] {
         server.send_line(&line);
-        let answer = server.receive();
-        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+        let response = server.receive();
+        assert_eq!(response["error"]["code"], -32600, "{response}");
         assert_eq!(
-            answer["error"]["message"],
+            response["error"]["message"],
             "Invalid request: the message is over 1000 bytes"
         );
-        let id = answer["id"].as_str().expect("an id");
-        assert!(line.contains(&format!(r#""id":"{id}""#)), "{answer}");
+        let id = response["id"].as_str().expect("an id");
+        assert!(line.contains(&format!(r#""id":"{id}""#)), "{response}");
     }
-    let grown = status(server.id(), "VmHWM") - before;
+    let grown = process_status(server.id(), "VmHWM") - before;
     assert!(grown < 2000, "{grown} kB");
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
     for limit in ["0", "-1", "much"] {
@@ -316,9 +318,9 @@ fn a_duplicate_request_id_is_refused_and_the_first_request_is_answered() {
     let refused = server.receive();
     assert_eq!(refused["id"], "twice");
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    let answer = server.receive();
-    assert_eq!(answer["id"], "twice");
-    assert_eq!(answer["result"]["content"][0]["text"], "first");
+    let response = server.receive();
+    assert_eq!(response["id"], "twice");
+    assert_eq!(response["result"]["content"][0]["text"], "first");
 }
 
 #[test]
@@ -326,8 +328,8 @@ fn an_id_can_be_reused_once_its_request_is_answered_or_cancelled() {
     let mut server = Server::start(&mut fixtures!());
     for _ in 0..2000 {
         server.send_line(ping(7).trim_end());
-        let answer = server.receive();
-        assert_eq!(answer, json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
+        let response = server.receive();
+        assert_eq!(response, json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
     }
     let call = |script| {
         line(
@@ -339,10 +341,13 @@ fn an_id_can_be_reused_once_its_request_is_answered_or_cancelled() {
     for _ in 0..20 {
         let lines = call("sleep 1206") + &cancel(7) + &call("echo new");
         server.send_line(lines.trim_end());
-        let answer = server.receive();
-        assert_eq!(answer["result"]["content"][0]["text"], "new", "{answer}");
+        let response = server.receive();
+        assert_eq!(
+            response["result"]["content"][0]["text"], "new",
+            "{response}"
+        );
     }
-    eventually("they are gone", || processes(&["sleep", "1206"]) == 0);
+    eventually("they are gone", || count_processes(&["sleep", "1206"]) == 0);
 }
 
 #[test]
@@ -385,8 +390,8 @@ fn a_call_with_a_progress_token_reports_progress() {
     let mut server = Server::start(&mut fixtures!());
     let script = "sleep 1.5; printf 'one\\ntwo\\n\\n'; sleep 1; printf '10%%\\r20%%' >&2; sleep 1";
     let id = with_token(&mut server, script);
-    let (told, answer) = progress(&mut server, id);
-    assert_eq!(answer["result"]["isError"], false);
+    let (told, response) = progress(&mut server, id);
+    assert_eq!(response["result"]["isError"], false);
     assert_eq!(told[0], (0.0, "started".to_owned()));
     assert!((3..=6).contains(&told.len()), "{told:?}");
     assert!(
@@ -410,8 +415,11 @@ fn a_call_with_a_progress_token_reports_progress() {
     let mut refused = call("dump_required", &json!({}));
     refused["_meta"] = json!({"progressToken": "tok"});
     let id = server.send("tools/call", &refused);
-    let (told, answer) = progress(&mut server, id);
-    assert_eq!((told, &answer["result"]["isError"]), (vec![], &json!(true)));
+    let (told, response) = progress(&mut server, id);
+    assert_eq!(
+        (told, &response["result"]["isError"]),
+        (vec![], &json!(true))
+    );
 }
 
 #[test]
@@ -421,14 +429,14 @@ fn a_queued_call_reports_that_it_waits() {
         "tools/call",
         &call("shell_run", &json!({"script": "sleep 1202"})),
     );
-    eventually("it runs", || processes(&["sleep", "1202"]) == 1);
+    eventually("it runs", || count_processes(&["sleep", "1202"]) == 1);
     let second = with_token(&mut server, "echo mine");
     for expected in ["started", "1 s: waiting for other commands to end"] {
         assert_eq!(server.receive()["params"]["message"], expected);
     }
     server.notify("notifications/cancelled", &json!({"requestId": first}));
-    let answer = server.wait_for(second);
-    assert_eq!(answer["result"]["content"][0]["text"], "mine");
+    let response = server.wait_for(second);
+    assert_eq!(response["result"]["content"][0]["text"], "mine");
 }
 
 #[test]
@@ -453,11 +461,11 @@ fn a_running_command_ends_when_the_client_dies() {
     let text = hello() + &line(2, "tools/call", &sleep);
     stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
-    eventually("it runs", || processes(&["sleep", "1204"]) == 1);
-    for process in climax_tests::pids(&["sleep", "1203"]) {
-        climax_tests::kill("KILL", process);
+    eventually("it runs", || count_processes(&["sleep", "1204"]) == 1);
+    for process in climax_tests::find_processes(&["sleep", "1203"]) {
+        climax_tests::send_signal("KILL", process);
     }
-    eventually("it is gone", || processes(&["sleep", "1204"]) == 0);
+    eventually("it is gone", || count_processes(&["sleep", "1204"]) == 0);
     client.wait().expect("it ends");
 }
 
@@ -482,8 +490,8 @@ fn an_unread_or_closed_stderr_does_not_block_the_server() {
             }
             stdin
         });
-        let answers = std::io::BufRead::lines(stdout).take(3001);
-        assert_eq!(answers.map_while(Result::ok).count(), 3001, "{is_open}");
+        let responses = std::io::BufRead::lines(stdout).take(3001);
+        assert_eq!(responses.map_while(Result::ok).count(), 3001, "{is_open}");
         drop(flood.join().expect("no panic"));
         assert!(child.wait().expect("it ends").success(), "{is_open}");
         drop(stderr);

@@ -14,7 +14,9 @@ use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_input::source::{Source, Sources, read};
-use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text, to_answer};
+use climax_tests::{
+    Folder, Server, fixtures, one_call_session, run, run_with_input, text, tool_response,
+};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -302,26 +304,26 @@ fn a_registered_tool_may_be_called_without_arguments() {
         json!({"name": "git_status", "arguments": null}),
         json!({"name": "git_status", "arguments": {}}),
     ] {
-        let answer = server.request("tools/call", &params);
-        assert_eq!(to_answer(&answer).text, "git status", "{params}");
+        let response = server.request("tools/call", &params);
+        assert_eq!(tool_response(&response).text, "git status", "{params}");
     }
 }
 
 #[test]
 fn a_destructive_tool_runs_without_a_policy() {
-    let answer = start().call("docker_rm", &json!({}));
-    assert!(!answer.is_error);
-    assert_eq!(answer.text, "docker rm");
+    let response = start().call("docker_rm", &json!({}));
+    assert!(!response.is_error);
+    assert_eq!(response.text, "docker rm");
 }
 
 #[test]
 fn a_failure_shows_stdout_stderr_and_exit_code_in_this_order() {
-    let answer = start().call(
+    let response = start().call(
         "behave_exit",
         &json!({"code": 1, "out": "out", "err": "err"}),
     );
-    assert!(answer.is_error);
-    assert_eq!(answer.text, "out\n\n[stderr]\nerr\n\n[exit code: 1]");
+    assert!(response.is_error);
+    assert_eq!(response.text, "out\n\n[stderr]\nerr\n\n[exit code: 1]");
 }
 
 #[test]
@@ -359,10 +361,10 @@ fn false_coerces_to_the_integer_zero_and_a_list_to_no_boolean() {
     let mut server = start();
     let dumped = server.call("dump_kinds", &json!({"count": false})).json();
     assert_eq!(dumped["argv"], json!(["show", "kinds", "--count", "0"]));
-    let answer = server.call("dump_kinds", &json!({"verbose": [1, 2, 3]}));
-    assert!(answer.is_error);
+    let response = server.call("dump_kinds", &json!({"verbose": [1, 2, 3]}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  - Argument 'verbose': cannot convert '[1,2,3]' to boolean"
     );
 }
@@ -373,16 +375,20 @@ fn false_coerces_to_the_integer_zero_and_a_list_to_no_boolean() {
 fn a_query_is_literal_text_and_not_a_pattern() {
     let mut server = start();
     for query in [".*", "[a-z]", "git_.tatus", "^git", "git_*", "%"] {
-        assert_eq!(server.found(&json!({"query": query})), [""; 0], "{query}");
+        assert_eq!(
+            server.matching_tools(&json!({"query": query})),
+            [""; 0],
+            "{query}"
+        );
     }
 }
 
 #[test]
 fn a_tag_a_category_or_a_name_finds_every_tool_of_its_cli_and_no_other() {
     let mut server = start();
-    let tools = server.found(&json!({"cli": "git-tools", "limit": 100}));
+    let tools = server.matching_tools(&json!({"cli": "git-tools", "limit": 100}));
     for query in ["version-control", "vcs", "git-tools"] {
-        let found = server.found(&json!({"query": query, "limit": 100}));
+        let found = server.matching_tools(&json!({"query": query, "limit": 100}));
         assert_eq!(found, tools, "{query}");
     }
 }
@@ -437,7 +443,7 @@ fn a_name_and_a_log_level_need_no_subcommand() {
 fn the_log_file_has_messages_that_standard_error_has_not() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let input = one_call("git_status");
+    let input = one_call_session("git_status");
     let mut command = fixtures!("--classic");
     let output = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -469,5 +475,8 @@ fn list_keeps_the_order_of_the_configs() {
     let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let tools = list["tools"].as_array().expect("tools").iter();
     let listed: Vec<String> = tools.map(|tool| text(&tool["tool_name"])).collect();
-    assert_eq!(listed, start().found(&json!({"query": "", "limit": 1000})));
+    assert_eq!(
+        listed,
+        start().matching_tools(&json!({"query": "", "limit": 1000}))
+    );
 }

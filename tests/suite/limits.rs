@@ -5,7 +5,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 use climax_tests::{
-    Folder, Server, eventually, fixtures, initialize, processes, settled, status, text,
+    Folder, Server, count_processes, eventually, fixtures, initialize_params, process_status,
+    settled, text,
 };
 use serde_json::{Value, json};
 
@@ -21,35 +22,35 @@ fn output_over_the_limit_is_read_to_its_end_and_truncated() {
         "behave_flood",
         &json!({"flood": 3_000_000, "flooderr": 3_000_000}),
     );
-    let before = status(server.id(), "VmHWM");
+    let before = process_status(server.id(), "VmHWM");
     for stream in ["flood", "flooderr"] {
-        let answer = server.call(
+        let response = server.call(
             "behave_flood",
             &json!({"out": "the beginning", stream: 200_000_000}),
         );
-        assert!(!answer.is_error);
+        assert!(!response.is_error);
         assert!(
-            answer.text.starts_with("the beginning"),
+            response.text.starts_with("the beginning"),
             "{}",
-            &answer.text[..100]
+            &response.text[..100]
         );
-        assert!(answer.text.ends_with("the end"), "{stream}");
-        assert!(answer.text.contains(" bytes left out]"), "{stream}");
+        assert!(response.text.ends_with("the end"), "{stream}");
+        assert!(response.text.contains(" bytes left out]"), "{stream}");
         assert!(
-            answer.text.len() < 1_200_000,
+            response.text.len() < 1_200_000,
             "{stream}: {}",
-            answer.text.len()
+            response.text.len()
         );
     }
-    let grown = status(server.id(), "VmHWM") - before;
+    let grown = process_status(server.id(), "VmHWM") - before;
     assert!(grown < 8_000, "{grown} kB more");
 }
 
 #[test]
 fn max_output_sets_how_much_output_is_kept() {
     let mut server = Server::start(&mut fixtures!("--max-output", "1000"));
-    let answer = server.call("behave_flood", &json!({"flood": 1_000_000}));
-    assert!(answer.text.len() < 1100, "{}", answer.text.len());
+    let response = server.call("behave_flood", &json!({"flood": 1_000_000}));
+    assert!(response.text.len() < 1100, "{}", response.text.len());
     let few = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
     assert_eq!(few.text.len(), 900);
 }
@@ -66,7 +67,7 @@ fn calls_beyond_max_concurrent_wait_and_can_be_cancelled() {
         })
         .into();
     eventually("two run", || {
-        processes(&["sleep", "65.01"]) + processes(&["sleep", "65.02"]) == 2
+        count_processes(&["sleep", "65.01"]) + count_processes(&["sleep", "65.02"]) == 2
     });
     let folder = Folder::new();
     let witness = folder.path().join("witness");
@@ -75,16 +76,16 @@ fn calls_beyond_max_concurrent_wait_and_can_be_cancelled() {
     let waiting = server.send("tools/call", &call("git_status", &json!({})));
     // Searches need no place.
     assert_eq!(
-        server.found(&json!({"query": "git_status"})),
+        server.matching_tools(&json!({"query": "git_status"})),
         ["git_status"]
     );
     server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
     server.notify("notifications/cancelled", &json!({"requestId": running[0]}));
-    let answer = server.wait_for(waiting);
-    assert_eq!(answer["result"]["content"][0]["text"], "git status");
+    let response = server.wait_for(waiting);
+    assert_eq!(response["result"]["content"][0]["text"], "git status");
     assert!(!witness.exists(), "the cancelled one never ran");
     server.notify("notifications/cancelled", &json!({"requestId": running[1]}));
-    eventually("none is left", || processes(&["sleep", "65.02"]) == 0);
+    eventually("none is left", || count_processes(&["sleep", "65.02"]) == 0);
 }
 
 #[test]
@@ -99,10 +100,10 @@ fn at_most_max_concurrent_commands_run_at_once() {
         .map(|_| server.send("tools/call", &call("shell_run", &arguments)))
         .collect();
     for id in ids {
-        let answer = server.wait_for(id);
-        let count = text(&answer["result"]["content"][0]["text"]);
+        let response = server.wait_for(id);
+        let count = text(&response["result"]["content"][0]["text"]);
         let count: usize = count.parse().expect("a number");
-        assert!((1..=3).contains(&count), "{answer}");
+        assert!((1..=3).contains(&count), "{response}");
     }
 }
 
@@ -151,7 +152,7 @@ fn unread_responses_hold_back_commands_and_limit_memory() {
             writeln!(stdin, "{line}").expect("it reads");
         };
         if !meta.to_string().contains("2026") {
-            send(0, "initialize", initialize("2025-11-25"));
+            send(0, "initialize", initialize_params("2025-11-25"));
         }
         // Each answer has six times as many bytes as the command wrote.
         let done = Folder::new();
@@ -169,7 +170,7 @@ fn unread_responses_hold_back_commands_and_limit_memory() {
         let ran = settled("how many commands ran", count);
         // Those whose answers were handed over, and those that wait for it.
         assert!(ran < 24, "{ran} commands ran: {end} {meta}");
-        let kilobytes = status(child.id(), "VmHWM");
+        let kilobytes = process_status(child.id(), "VmHWM");
         assert!(kilobytes < 80_000, "{kilobytes} kB: {end} {meta}");
         drop(stdin);
         assert!(child.wait().expect("it ends").success());

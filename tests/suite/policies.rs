@@ -46,8 +46,8 @@ fn disallowed_tools_are_not_listed_found_or_callable() {
             ]
         );
         let params = json!({"name": "git_push", "arguments": {}});
-        let answer = classic.request("tools/call", &params);
-        assert_eq!(answer["error"]["message"], "Unknown tool: git_push");
+        let response = classic.request("tools/call", &params);
+        assert_eq!(response["error"]["message"], "Unknown tool: git_push");
     }
     for mut command in both() {
         let mut server = Server::start(&mut command);
@@ -61,12 +61,15 @@ fn disallowed_tools_are_not_listed_found_or_callable() {
             counts,
             [("dump-tools", &json!(4)), ("git-tools", &json!(2))]
         );
-        assert_eq!(server.found(&json!({"query": "push"})), [""; 0]);
+        assert_eq!(server.matching_tools(&json!({"query": "push"})), [""; 0]);
         assert_eq!(
-            server.found(&json!({"query": "git"})),
+            server.matching_tools(&json!({"query": "git"})),
             ["git_log", "git_commit"]
         );
-        assert_eq!(server.found(&json!({"cli": "docker-tools"})), [""; 0]);
+        assert_eq!(
+            server.matching_tools(&json!({"cli": "docker-tools"})),
+            [""; 0]
+        );
         assert_eq!(
             server.call("git_push", &json!({})).text,
             "Unknown tool: git_push"
@@ -91,9 +94,12 @@ fn a_tool_that_the_baked_policy_disallows_is_not_in_the_binary() {
 fn a_description_from_a_policy_is_shown_and_searched() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        assert_eq!(server.found(&json!({"query": "little"})), ["dump_kinds"]);
         assert_eq!(
-            server.found(&json!({"query": "takes little of"})),
+            server.matching_tools(&json!({"query": "little"})),
+            ["dump_kinds"]
+        );
+        assert_eq!(
+            server.matching_tools(&json!({"query": "takes little of"})),
             ["dump_kinds"]
         );
         assert_eq!(
@@ -170,17 +176,17 @@ fn values_outside_the_limits_of_a_policy_are_refused() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let mut assert_answer = |tool: &str, arguments: &Value, refusal: &str| {
-            let answer = server.call(tool, arguments);
+            let response = server.call(tool, arguments);
             assert_eq!(
-                answer.is_error,
+                response.is_error,
                 !refusal.is_empty(),
-                "{arguments}: {answer:?}"
+                "{arguments}: {response:?}"
             );
-            if answer.is_error {
+            if response.is_error {
                 let begin = "Policy validation failed:\n  - Argument '";
-                let is_told = answer.text.starts_with(begin) && answer.text.contains(refusal);
-                assert!(is_told, "{arguments}: {answer:?}");
-                assert!(answer.text.len() < 1000, "{} bytes", answer.text.len());
+                let is_told = response.text.starts_with(begin) && response.text.contains(refusal);
+                assert!(is_told, "{arguments}: {response:?}");
+                assert!(response.text.len() < 1000, "{} bytes", response.text.len());
             }
         };
         for line in CALLS.trim().lines() {
@@ -224,14 +230,14 @@ fn invalid_arguments_are_reported_before_policy_violations() {
 fn a_pattern_that_begins_with_a_dash_allows_values_like_options() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        let answer = server
+        let response = server
             .call("dump_positional", &json!({"path": "-xy"}))
             .json();
-        assert_eq!(answer["argv"], json!(["go", "-xy"]));
-        let answer = server.call("dump_positional", &json!({"path": "--output=x"}));
+        assert_eq!(response["argv"], json!(["go", "-xy"]));
+        let response = server.call("dump_positional", &json!({"path": "--output=x"}));
         assert!(
-            answer.text.starts_with("Policy validation failed"),
-            "{answer:?}"
+            response.text.starts_with("Policy validation failed"),
+            "{response:?}"
         );
     }
 }
@@ -252,17 +258,17 @@ fn values_like_options_need_a_dash_pattern_in_every_policy() {
     let any = "{path: {pattern: '.*'}}";
     assert!(!start(&mut fixtures!(), &[dashed]).is_error);
     for policies in [&[any][..], &[any, dashed], &[dashed, any]] {
-        let answer = start(&mut fixtures!(), policies);
+        let response = start(&mut fixtures!(), policies);
         assert!(
-            answer.text.contains("would be read as an option"),
-            "{answer:?}"
+            response.text.contains("would be read as an option"),
+            "{response:?}"
         );
     }
     assert!(!start(&mut guarded!(), &[dashed]).is_error);
-    let answer = start(&mut guarded!(), &[any]);
+    let response = start(&mut guarded!(), &[any]);
     assert!(
-        answer.text.contains("would be read as an option"),
-        "{answer:?}"
+        response.text.contains("would be read as an option"),
+        "{response:?}"
     );
 }
 
@@ -311,10 +317,10 @@ fn a_large_pattern_is_matched_within_bounds() {
     let policy = written(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut fixtures!("--policy", policy));
     let message = "aé".repeat(40_000);
-    let answer = server.call("git_commit", &json!({"message": message}));
+    let response = server.call("git_commit", &json!({"message": message}));
     assert!(
-        answer.text.starts_with("Policy validation failed"),
-        "{answer:?}"
+        response.text.starts_with("Policy validation failed"),
+        "{response:?}"
     );
 }
 
@@ -330,10 +336,10 @@ fn a_pattern_prone_to_catastrophic_backtracking_is_matched_in_linear_time() {
             .call("git_commit", &json!({"message": message}))
             .is_error
     );
-    let answer = server.call("git_commit", &json!({"message": message + "!"}));
+    let response = server.call("git_commit", &json!({"message": message + "!"}));
     assert!(
-        answer.text.starts_with("Policy validation failed"),
-        "{answer:?}"
+        response.text.starts_with("Policy validation failed"),
+        "{response:?}"
     );
 }
 
@@ -347,7 +353,7 @@ fn a_policy_at_the_start_can_only_narrow_the_baked_one() {
     let policy = written(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut guarded!("--policy", policy));
     assert_eq!(
-        server.found(&json!({"query": "git"})),
+        server.matching_tools(&json!({"query": "git"})),
         ["git_log", "git_commit"]
     );
     let found = server.search(&json!({"query": "dump_kinds"}));
@@ -370,8 +376,8 @@ fn a_policy_at_the_start_can_only_narrow_the_baked_one() {
         (json!({"text": "bc"}), "does not match pattern 'a.*'"),
         (json!({"text": "aB"}), "does not match pattern '[a-z]+'"),
     ] {
-        let answer = server.call("dump_kinds", &arguments);
-        assert!(answer.text.contains(refusal), "{answer:?}");
+        let response = server.call("dump_kinds", &arguments);
+        assert!(response.text.contains(refusal), "{response:?}");
     }
     assert!(
         !server
@@ -393,12 +399,12 @@ fn several_policies_apply_together() {
     );
     let mut command = fixtures!("--policy", &one, "--policy", &other);
     let mut server = Server::start(&mut command);
-    assert_eq!(server.found(&json!({"query": ""})), ["git_log"]);
+    assert_eq!(server.matching_tools(&json!({"query": ""})), ["git_log"]);
     let found = server.search(&json!({"query": "log"}));
     assert_eq!(found["results"][0]["description"], "Second");
     for (count, is_allowed) in [(4, false), (5, true), (50, true), (51, false)] {
-        let answer = server.call("git_log", &json!({"max_count": count}));
-        assert_eq!(!answer.is_error, is_allowed, "{answer:?}");
+        let response = server.call("git_log", &json!({"max_count": count}));
+        assert_eq!(!response.is_error, is_allowed, "{response:?}");
     }
     let nothing = written(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
     let output = run(&mut fixtures!("--policy", &one, "--policy", &nothing));

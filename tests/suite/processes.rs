@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use climax_tests::{
-    ENDS_MADE_AHEAD, Folder, Server, descendants, eventually, files_beside_helpers, fixtures,
-    is_gone, kill, pids, processes, script,
+    Folder, PREPARED_PIPE_ENDS, Server, count_files_beside_workers, count_processes, descendants,
+    eventually, find_processes, fixtures, has_exited, script_call, send_signal,
 };
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl Zoo {
     fn alive(&self) -> usize {
         self.lengths
             .iter()
-            .map(|length| processes(&["sleep", length]))
+            .map(|length| count_processes(&["sleep", length]))
             .sum()
     }
 
@@ -66,12 +66,12 @@ impl Zoo {
 fn a_timeout_ends_every_process_that_the_call_started() {
     let mut server = Server::start(&mut fixtures!());
     let zoo = Zoo::new(0);
-    let answer = server.call("shell_brief", &json!({"script": zoo.script}));
+    let response = server.call("shell_brief", &json!({"script": zoo.script}));
     assert_eq!(
-        answer.text,
+        response.text,
         "they all run\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]"
     );
-    assert!(answer.is_error);
+    assert!(response.is_error);
     zoo.is_empty();
 }
 
@@ -113,7 +113,7 @@ fn a_signal_ends_every_process_and_the_server() {
         let zoo = Zoo::new(number);
         server.send("tools/call", &zoo.call("shell_run"));
         zoo.is_complete();
-        kill(signal, server.id());
+        send_signal(signal, server.id());
         let status = server.wait();
         assert!(status.success(), "{signal}: {status}");
         assert_eq!(
@@ -131,11 +131,11 @@ fn killing_the_server_leaves_no_process() {
     server.send("tools/call", &zoo.call("shell_run"));
     zoo.is_complete();
     let helpers = descendants(server.id());
-    kill("KILL", server.id());
+    send_signal("KILL", server.id());
     server.wait();
     zoo.is_empty();
     eventually("the helpers are gone", || {
-        helpers.keys().all(|&helper| is_gone(helper))
+        helpers.keys().all(|&helper| has_exited(helper))
     });
 }
 
@@ -148,10 +148,10 @@ fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
         // Not to wait for something, but to meet every moment of a start.
         thread::sleep(Duration::from_millis(milliseconds));
         let helpers = descendants(server.id());
-        kill("KILL", server.id());
+        send_signal("KILL", server.id());
         server.wait();
         eventually("the helpers are gone", || {
-            helpers.keys().all(|&helper| is_gone(helper))
+            helpers.keys().all(|&helper| has_exited(helper))
         });
         zoo.is_empty();
     }
@@ -161,11 +161,11 @@ fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
 fn a_command_gets_sigterm_before_sigkill_and_its_last_output_counts() {
     let mut server = Server::start(&mut fixtures!());
     let polite = "trap 'echo cleaned up; exit 3' TERM; echo begun; while :; do sleep 0.01; done";
-    let answer = server.call("shell_brief", &json!({"script": polite}));
+    let response = server.call("shell_brief", &json!({"script": polite}));
     assert!(
-        answer.text.starts_with("begun\ncleaned up\n\n[stderr]\n"),
+        response.text.starts_with("begun\ncleaned up\n\n[stderr]\n"),
         "{}",
-        answer.text
+        response.text
     );
     let folder = Folder::new();
     let file = folder.path().join("cleaned");
@@ -173,10 +173,12 @@ fn a_command_gets_sigterm_before_sigkill_and_its_last_output_counts() {
         "trap 'touch {}; exit' TERM; echo $$; while :; do sleep 0.01; done",
         file.display()
     );
-    let id = server.send("tools/call", &script("shell_run", &script_text));
-    eventually("it runs", || !pids(&["sh", "-c", &script_text]).is_empty());
+    let id = server.send("tools/call", &script_call("shell_run", &script_text));
+    eventually("it runs", || {
+        !find_processes(&["sh", "-c", &script_text]).is_empty()
+    });
     // The trap is set a moment after that.
-    eventually("its loop runs", || processes(&["sleep", "0.01"]) > 0);
+    eventually("its loop runs", || count_processes(&["sleep", "0.01"]) > 0);
     server.notify("notifications/cancelled", &json!({"requestId": id}));
     eventually("it cleaned up", || file.exists());
 }
@@ -192,12 +194,14 @@ fn the_response_comes_at_the_timeout_even_if_stdout_stays_open() {
         // One that cannot be asked.
         "echo so far; trap '' TERM; while :; do sleep 1104; done",
     ] {
-        let answer = server.call("shell_brief", &json!({"script": script}));
+        let response = server.call("shell_brief", &json!({"script": script}));
         let expected = "so far\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]";
-        assert_eq!(answer.text, expected, "{script}");
+        assert_eq!(response.text, expected, "{script}");
     }
     for length in ["1101", "1102", "1103", "1104"] {
-        eventually("nothing is left", || processes(&["sleep", length]) == 0);
+        eventually("nothing is left", || {
+            count_processes(&["sleep", length]) == 0
+        });
     }
 }
 
@@ -208,16 +212,16 @@ fn a_command_that_ends_just_before_its_timeout_succeeds() {
     let ids: Vec<u64> = (40..50)
         .map(|hundredths| {
             let text = format!("sleep 1151 & sleep 0.{hundredths}; echo done");
-            server.send("tools/call", &script("shell_brief", &text))
+            server.send("tools/call", &script_call("shell_brief", &text))
         })
         .collect();
-    let answers = ids
+    let responses = ids
         .into_iter()
-        .map(|id| climax_tests::to_answer(&server.wait_for(id)));
-    let done: Vec<_> = answers
-        .filter(|answer| answer.text.starts_with("done"))
+        .map(|id| climax_tests::tool_response(&server.wait_for(id)));
+    let done: Vec<_> = responses
+        .filter(|response| response.text.starts_with("done"))
         .collect();
-    let late = done.iter().filter(|answer| answer.is_error).count();
+    let late = done.iter().filter(|response| response.is_error).count();
     // Between the last word and the end there is a moment, and on a busy machine it is long.
     assert!(late < done.len(), "{done:?}");
 }
@@ -227,10 +231,10 @@ fn after_a_normal_exit_background_processes_end_and_daemons_stay() {
     let mut server = Server::start(&mut fixtures!());
     let script =
         "sleep 1111 & (trap '' TERM; sleep 1112) & setsid sleep 1113 & sleep 0.3; echo done";
-    let answer = server.call("shell_run", &json!({"script": script}));
-    assert_eq!((answer.text.as_str(), answer.is_error), ("done", false));
+    let response = server.call("shell_run", &json!({"script": script}));
+    assert_eq!((response.text.as_str(), response.is_error), ("done", false));
     eventually("the background is gone", || {
-        processes(&["sleep", "1111"]) + processes(&["sleep", "1112"]) == 0
+        count_processes(&["sleep", "1111"]) + count_processes(&["sleep", "1112"]) == 0
     });
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
@@ -238,9 +242,9 @@ fn after_a_normal_exit_background_processes_end_and_daemons_stay() {
     );
     let (status, _) = server.close();
     assert!(status.success());
-    let daemon = pids(&["sleep", "1113"]);
+    let daemon = find_processes(&["sleep", "1113"]);
     assert_eq!(daemon.len(), 1, "it outlives the server too");
-    kill("TERM", daemon[0]);
+    send_signal("TERM", daemon[0]);
 }
 
 #[test]
@@ -257,10 +261,10 @@ fn commands_have_no_controlling_terminal() {
 fn processes_and_open_files_do_not_accumulate() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
-    let files = files_beside_helpers(server.id());
+    let files = count_files_beside_workers(server.id());
     for round in 0..20 {
         let ids: Vec<u64> = (0..100)
-            .map(|_| server.send("tools/call", &script("shell_run", ":")))
+            .map(|_| server.send("tools/call", &script_call("shell_run", ":")))
             .collect();
         for id in ids {
             assert!(server.wait_for(id)["result"].is_object());
@@ -274,7 +278,7 @@ fn processes_and_open_files_do_not_accumulate() {
             .map(|_| {
                 server.send(
                     "tools/call",
-                    &script(slow, "sleep 1121 & setsid sleep 1121"),
+                    &script_call(slow, "sleep 1121 & setsid sleep 1121"),
                 )
             })
             .collect();
@@ -286,13 +290,15 @@ fn processes_and_open_files_do_not_accumulate() {
             }
         }
     }
-    eventually("nothing is left", || processes(&["sleep", "1121"]) == 0);
+    eventually("nothing is left", || {
+        count_processes(&["sleep", "1121"]) == 0
+    });
     eventually("only idle helpers are left, and none is a zombie", || {
         let helpers = descendants(server.id());
         helpers.len() <= 17 && helpers.values().all(|&state| state == 'S')
     });
     eventually("files are closed", || {
-        files_beside_helpers(server.id()) <= files + ENDS_MADE_AHEAD
+        count_files_beside_workers(server.id()) <= files + PREPARED_PIPE_ENDS
     });
 }
 
@@ -302,33 +308,35 @@ fn processes_that_keep_forking_are_ended() {
     // Each one starts the next and ends, and none of them can be asked.
     let script_text = "trap '' TERM; hop() { sleep 0.005; hop & }; hop & hop & hop & sleep 1141";
     let words = ["sh", "-c", script_text];
-    let id = server.send("tools/call", &script("shell_run", script_text));
-    eventually("they run", || processes(&words) > 2);
+    let id = server.send("tools/call", &script_call("shell_run", script_text));
+    eventually("they run", || count_processes(&words) > 2);
     server.notify("notifications/cancelled", &json!({"requestId": id}));
     // A look may miss one that is just born.
-    eventually("none is left", || (0..20).all(|_| processes(&words) == 0));
+    eventually("none is left", || {
+        (0..20).all(|_| count_processes(&words) == 0)
+    });
 }
 
 #[test]
 fn orphans_that_exit_during_a_call_are_reaped() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "for i in 1 2 3 4 5 6 7 8 9; do (sleep 0.2 &); done; echo all; sleep 1131";
-    let id = server.send("tools/call", &script("shell_run", script_text));
+    let id = server.send("tools/call", &script_call("shell_run", script_text));
     eventually("it has come to its end", || {
-        processes(&["sleep", "1131"]) == 1
+        count_processes(&["sleep", "1131"]) == 1
     });
     eventually("no zombie is left", || {
         let processes = descendants(server.id());
         processes.len() == 4 && processes.values().all(|&state| state == 'S')
     });
     server.notify("notifications/cancelled", &json!({"requestId": id}));
-    eventually("it is gone", || processes(&["sleep", "1131"]) == 0);
+    eventually("it is gone", || count_processes(&["sleep", "1131"]) == 0);
 }
 
 #[test]
 fn waiting_for_a_permit_does_not_count_towards_the_timeout() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
-    let first = server.send("tools/call", &script("shell_run", "sleep 1"));
+    let first = server.send("tools/call", &script_call("shell_run", "sleep 1"));
     let second = server.call("shell_brief", &json!({"script": "echo in time"}));
     assert_eq!(second.text, "in time");
     assert_eq!(server.wait_for(first)["result"]["isError"], false);
@@ -349,7 +357,12 @@ fn the_open_file_limit_is_raised_for_the_server_and_kept_for_commands() {
         );
     let mut server = Server::start(&mut command);
     let ids: Vec<u64> = (0..256)
-        .map(|_| server.send("tools/call", &script("shell_run", "sleep 1; ulimit -n")))
+        .map(|_| {
+            server.send(
+                "tools/call",
+                &script_call("shell_run", "sleep 1; ulimit -n"),
+            )
+        })
         .collect();
     for id in ids {
         assert_eq!(server.wait_for(id)["result"]["content"][0]["text"], "256");

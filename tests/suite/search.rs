@@ -21,7 +21,7 @@ fn a_query_matches_name_description_cli_category_and_tags() {
         ("[with a name]", "git_tag"),
         ("(\"origin\")", "git_push"),
     ] {
-        let found = server.found(&json!({"query": query}));
+        let found = server.matching_tools(&json!({"query": query}));
         assert!(found.contains(&tool.to_owned()), "{query}: {found:?}");
     }
 }
@@ -30,18 +30,18 @@ fn a_query_matches_name_description_cli_category_and_tags() {
 fn a_query_can_match_across_fields_of_a_tool_but_not_across_tools() {
     let mut server = start();
     let query = "git_tag mark a commit [with a name] git-tools vcs version-control commits";
-    assert_eq!(server.found(&json!({"query": query})), ["git_tag"]);
+    assert_eq!(server.matching_tools(&json!({"query": query})), ["git_tag"]);
     // A match does not go on into the next tool.
     let across = format!("{query}\ngit_recommit");
-    let answer = server.search(&json!({"query": across}));
-    assert_eq!(answer["match"], "ranked", "{answer}");
+    let response = server.search(&json!({"query": across}));
+    assert_eq!(response["match"], "ranked", "{response}");
 }
 
 #[test]
 fn better_matches_come_first_and_ties_stay_in_catalog_order() {
     let mut server = start();
     assert_eq!(
-        server.found(&json!({"query": "commit", "limit": 6})),
+        server.matching_tools(&json!({"query": "commit", "limit": 6})),
         [
             // A word of the name, in catalog order.
             "docker_commit",
@@ -54,9 +54,9 @@ fn better_matches_come_first_and_ties_stay_in_catalog_order() {
             "git_diff",
         ]
     );
-    let found = server.found(&json!({"query": "git_commit"}));
+    let found = server.matching_tools(&json!({"query": "git_commit"}));
     assert_eq!(found[0], "git_commit", "the exact name");
-    let found = server.found(&json!({"query": "self"}));
+    let found = server.matching_tools(&json!({"query": "self"}));
     assert_eq!(found[0], "self");
 }
 
@@ -64,12 +64,14 @@ fn better_matches_come_first_and_ties_stay_in_catalog_order() {
 fn category_and_cli_filters_match_whole_names_ignoring_case() {
     let mut server = start();
     assert_eq!(
-        server.found(&json!({"category": "VCS", "limit": 50})).len(),
+        server
+            .matching_tools(&json!({"category": "VCS", "limit": 50}))
+            .len(),
         10
     );
     assert_eq!(
         server
-            .found(&json!({"cli": "Git-Tools", "limit": 50}))
+            .matching_tools(&json!({"cli": "Git-Tools", "limit": 50}))
             .len(),
         10
     );
@@ -79,17 +81,17 @@ fn category_and_cli_filters_match_whole_names_ignoring_case() {
         json!({"cli": "git"}),
         json!({"cli": "git-tools2"}),
     ] {
-        assert_eq!(server.found(&filter), [""; 0], "{filter}");
+        assert_eq!(server.matching_tools(&filter), [""; 0], "{filter}");
     }
 }
 
 #[test]
 fn a_missing_category_is_null_and_matches_no_filter() {
     let mut server = start();
-    let answer = server.search(&json!({"cli": "climax"}));
-    assert_eq!(answer["results"][0]["tool_name"], "plain_dump");
-    assert_eq!(answer["results"][0]["category"], Value::Null);
-    assert_eq!(answer["results"][0]["tags"], json!([]));
+    let response = server.search(&json!({"cli": "climax"}));
+    assert_eq!(response["results"][0]["tool_name"], "plain_dump");
+    assert_eq!(response["results"][0]["category"], Value::Null);
+    assert_eq!(response["results"][0]["tags"], json!([]));
     let summary = server.search(&json!({"limit": 100}));
     let plain = summary["summary"].as_array().expect("a summary").iter();
     let plain = plain
@@ -124,10 +126,10 @@ fn an_unreadable_limit_falls_back_to_ten() {
         (json!(null), 10),
         (json!(1_000_000), 43),
     ] {
-        let found = server.found(&json!({"query": "", "limit": limit}));
+        let found = server.matching_tools(&json!({"query": "", "limit": limit}));
         assert_eq!(found.len(), count, "{limit}");
     }
-    assert_eq!(server.found(&json!({"query": ""})).len(), 10);
+    assert_eq!(server.matching_tools(&json!({"query": ""})).len(), 10);
 }
 
 #[test]
@@ -143,16 +145,16 @@ fn total_matches_counts_matches_beyond_the_limit() {
 
 #[test]
 fn a_single_word_without_matches_gives_an_empty_list() {
-    let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
-    assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
+    let response = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
+    assert_eq!(response.text, r#"{"mode":"search","results":[]}"#);
 }
 
 #[test]
 fn a_query_of_several_words_is_ranked_by_shared_words() {
     let mut server = start();
-    let answer = server.search(&json!({"query": "please remove the old container", "limit": 3}));
-    assert_eq!(answer["match"], "ranked");
-    assert_eq!(answer["results"][0]["tool_name"], "docker_rm");
+    let response = server.search(&json!({"query": "please remove the old container", "limit": 3}));
+    assert_eq!(response["match"], "ranked");
+    assert_eq!(response["results"][0]["tool_name"], "docker_rm");
     let filtered = server.search(&json!({"query": "remove the container", "category": "vcs"}));
     let names = filtered["results"].as_array().expect("results");
     assert!(
@@ -258,18 +260,18 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
             .collect();
         expected.sort_by_key(|tool| rank(&tool.1));
         let expected: Vec<&String> = expected.iter().map(|tool| &tool.0).collect();
-        let answer = server.search(&json!({"query": needle, "limit": 3}));
-        if answer["match"] == "ranked" {
+        let response = server.search(&json!({"query": needle, "limit": 3}));
+        if response["match"] == "ranked" {
             assert_eq!(expected, [""; 0], "{needle:?}");
             continue;
         }
-        let found = answer["results"].as_array().expect("results").iter();
+        let found = response["results"].as_array().expect("results").iter();
         let found: Vec<String> = found
             .map(|it| climax_tests::text(&it["tool_name"]))
             .collect();
         let best: Vec<&String> = expected.iter().copied().take(3).collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), best, "{needle:?}");
-        let total = answer["total_matches"]
+        let total = response["total_matches"]
             .as_u64()
             .unwrap_or(found.len() as u64);
         assert_eq!(total, expected.len() as u64, "{needle:?}");

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use climax_tests::{
-    Folder, Server, eventually, fixtures, initialize, run, script, server, settled,
+    Folder, Server, eventually, fixtures, initialize_params, run, script_call, server, settled,
 };
 use serde_json::{Value, json};
 
@@ -159,8 +159,8 @@ fn requests_have_the_same_responses_over_both_transports() {
     let mut count = 0;
     for revision in REVISIONS {
         let servers = [fixtures!(), duplex("default")].map(|mut command| {
-            let mut server = Server::start_silent(&mut command);
-            let response = server.request("initialize", &initialize(revision));
+            let mut server = Server::start_without_handshake(&mut command);
+            let response = server.request("initialize", &initialize_params(revision));
             assert_eq!(response["result"]["protocolVersion"], revision);
             server.notify("notifications/initialized", &json!({}));
             (server, response)
@@ -169,8 +169,8 @@ fn requests_have_the_same_responses_over_both_transports() {
         let [(stdio, _), (duplex, _)] = servers;
         count += compare(stdio, duplex, &requests(), revision);
     }
-    let [stdio, duplex] =
-        [fixtures!(), duplex("default")].map(|mut command| Server::start_silent(&mut command));
+    let [stdio, duplex] = [fixtures!(), duplex("default")]
+        .map(|mut command| Server::start_without_handshake(&mut command));
     count += compare(stdio, duplex, &requests(), STATELESS);
     assert!(count >= 60, "{count}");
 }
@@ -223,13 +223,13 @@ fn the_other_modes_have_the_same_responses_over_both_transports() {
 fn a_cancelled_call_has_no_response_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
-        let cancelled = server.send("tools/call", &script("shell_run", "sleep 1207"));
+        let cancelled = server.send("tools/call", &script_call("shell_run", "sleep 1207"));
         eventually("it runs", || {
-            climax_tests::processes(&["sleep", "1207"]) == 1
+            climax_tests::count_processes(&["sleep", "1207"]) == 1
         });
         server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
         eventually("it ends", || {
-            climax_tests::processes(&["sleep", "1207"]) == 0
+            climax_tests::count_processes(&["sleep", "1207"]) == 0
         });
         let id = server.send("ping", &json!({}));
         assert_eq!(server.receive()["id"], id);
@@ -245,8 +245,8 @@ fn long_responses_do_not_block_later_ones_over_either_transport() {
             {"tool_name": "behave_flood", "args": {"flood": 300_000}}});
         let ids: Vec<u64> = (0..12).map(|_| server.send("tools/call", &flood)).collect();
         for id in ids {
-            let answer = climax_tests::to_answer(&server.wait_for(id));
-            assert!(answer.text.len() >= 200_000, "{}", answer.text.len());
+            let response = climax_tests::tool_response(&server.wait_for(id));
+            assert!(response.text.len() >= 200_000, "{}", response.text.len());
         }
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
     }
@@ -267,10 +267,10 @@ fn unread_long_responses_hold_back_commands_over_either_transport() {
                 let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
                 writeln!(stdin, "{line}").expect("it reads");
             };
-            send(0, "initialize", initialize(REVISIONS[3]));
+            send(0, "initialize", initialize_params(REVISIONS[3]));
             let text = format!("head -c 300000 /dev/zero; mktemp -p {}", done.text());
             for id in 1..=96 {
-                let mut params = script("shell_run", &text);
+                let mut params = script_call("shell_run", &text);
                 params["_meta"] = meta.clone();
                 send(id, "tools/call", params);
             }

@@ -5,27 +5,27 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use climax_tests::{Answer, Folder, Server, fixtures, run};
+use climax_tests::{Folder, Server, ToolResponse, fixtures, run};
 use serde_json::{Value, json};
 
-fn failure(answer: &Answer) -> &str {
-    assert!(answer.is_error, "{answer:?}");
-    let reason = answer.text.strip_prefix("[stderr]\n");
+fn failure(response: &ToolResponse) -> &str {
+    assert!(response.is_error, "{response:?}");
+    let reason = response.text.strip_prefix("[stderr]\n");
     let reason = reason.and_then(|reason| reason.strip_suffix("\n\n[exit code: -1]"));
-    reason.unwrap_or_else(|| panic!("{answer:?}"))
+    reason.unwrap_or_else(|| panic!("{response:?}"))
 }
 
 #[test]
 fn a_nul_byte_in_an_argument_is_reported() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": "echo a\0b"}));
+    let response = server.call("shell_run", &json!({"script": "echo a\0b"}));
     assert_eq!(
-        failure(&answer),
+        failure(&response),
         "Cannot run sh: an argument has a NUL byte, which no argument can hold"
     );
-    let answer = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
+    let response = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
     assert_eq!(
-        failure(&answer),
+        failure(&response),
         "Cannot run sh: the working directory has a NUL byte"
     );
     // Standard input can hold anything.
@@ -36,9 +36,9 @@ fn a_nul_byte_in_an_argument_is_reported() {
 #[test]
 fn arguments_too_long_for_the_system_are_reported() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
+    let response = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
     assert_eq!(
-        failure(&answer),
+        failure(&response),
         "Cannot run sh: its arguments are too long for the system (5000004 bytes)"
     );
     assert_eq!(
@@ -54,11 +54,11 @@ fn an_unusable_working_directory_is_reported_with_the_reason() {
     fs::write(&file, "").expect("a file");
     let mut server = Server::start(&mut fixtures!());
     let mut reason = |directory: &str| {
-        let answer = server.call(
+        let response = server.call(
             "shell_run",
             &json!({"script": "pwd", "directory": directory}),
         );
-        failure(&answer).to_owned()
+        failure(&response).to_owned()
     };
     assert_eq!(
         reason("/no/such/directory"),
@@ -86,12 +86,12 @@ fn a_working_directory_without_permission_is_reported() {
     }
     let mut server = Server::start(&mut command);
     let directory = closed.to_str().expect("UTF-8");
-    let answer = server.call(
+    let response = server.call(
         "shell_run",
         &json!({"script": "pwd", "directory": directory}),
     );
     assert_eq!(
-        failure(&answer),
+        failure(&response),
         format!("Permission denied: working directory {directory}")
     );
 }
@@ -103,13 +103,13 @@ fn a_program_that_cannot_be_executed_is_reported_with_the_reason() {
     fs::write(&text, "just text").expect("a file");
     let name = text.to_str().expect("UTF-8");
     let mut server = Server::start(fixtures!().env("ARGDUMP", &text));
-    let answer = server.call("plain_nothing", &json!({}));
-    assert_eq!(failure(&answer), format!("Permission denied: {name}"));
+    let response = server.call("plain_nothing", &json!({}));
+    assert_eq!(failure(&response), format!("Permission denied: {name}"));
     fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).expect("permissions");
-    let answer = server.call("plain_nothing", &json!({}));
+    let response = server.call("plain_nothing", &json!({}));
     assert!(
-        failure(&answer).starts_with(&format!("Cannot run {name}: ")),
-        "{answer:?}"
+        failure(&response).starts_with(&format!("Cannot run {name}: ")),
+        "{response:?}"
     );
 }
 
@@ -140,15 +140,15 @@ fn a_path_that_looks_like_an_option_does_not_make_git_write_a_file() {
     let mut server = Server::start(&mut fixtures!());
     let target = folder.path().join("written");
     let option = format!("--output={}", target.display());
-    let answer = server.call("real_diff", &json!({"repo": repo, "path": option}));
-    assert!(answer.is_error);
+    let response = server.call("real_diff", &json!({"repo": repo, "path": option}));
+    assert!(response.is_error);
     assert!(
-        answer.text.contains("would be read as an option"),
-        "{answer:?}"
+        response.text.contains("would be read as an option"),
+        "{response:?}"
     );
     assert!(!target.exists());
-    let answer = server.call("real_diff", &json!({"repo": repo, "path": "file"}));
-    assert!(answer.text.contains("-one\n+two"), "{answer:?}");
+    let response = server.call("real_diff", &json!({"repo": repo, "path": "file"}));
+    assert!(response.text.contains("-one\n+two"), "{response:?}");
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn a_message_that_looks_like_an_option_is_committed_unchanged() {
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
     for message in ["-- fix", "--amend", "-", "-m"] {
-        let answer = server.call("real_message", &json!({"repo": repo, "message": message}));
-        assert!(!answer.is_error, "{answer:?}");
+        let response = server.call("real_message", &json!({"repo": repo, "message": message}));
+        assert!(!response.is_error, "{response:?}");
         let log = ["log", "-1", "--format=%B"];
         let log = run(Command::new("git").current_dir(folder.path()).args(log));
         assert_eq!(String::from_utf8_lossy(&log.stdout).trim_end(), message);
@@ -183,9 +183,9 @@ fn invalid_utf8_in_output_is_replaced_and_nul_bytes_are_kept() {
         "tools/call",
         &json!({"name": "climax_call", "arguments": {"tool_name": "shell_run", "args": {"script": script}}}),
     );
-    let answer: Value = server.wait_for(id);
+    let response: Value = server.wait_for(id);
     assert_eq!(
-        answer["result"]["content"][0]["text"],
+        response["result"]["content"][0]["text"],
         "a\u{fffd}b\0c\n\n[stderr]\n\u{fffd}("
     );
 }

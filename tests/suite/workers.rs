@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use climax_tests::{
-    Folder, Server, descendants, eventually, fixtures, is_gone, kill, mark, pids, processes, run,
-    script,
+    Folder, Server, count_processes, descendants, eventually, find_processes, fixtures, has_exited,
+    mark, run, script_call, send_signal,
 };
 use serde_json::json;
 
@@ -20,8 +20,8 @@ fn exit_codes_are_reported_even_if_sigchld_is_ignored() {
     let ignored = u64::from_str_radix(ignored.expect("a line"), 16).expect("a number");
     assert_ne!(ignored & (1 << 16), 0, "it is ignored at the start");
     for text in ["exit 3", "sleep 0.1; exit 3"] {
-        let answer = server.call("shell_run", &json!({"script": text}));
-        assert_eq!(answer.text, "[exit code: 3]", "{text}");
+        let response = server.call("shell_run", &json!({"script": text}));
+        assert_eq!(response.text, "[exit code: 3]", "{text}");
     }
 }
 
@@ -29,9 +29,9 @@ fn exit_codes_are_reported_even_if_sigchld_is_ignored() {
 fn signals_that_the_client_blocks_still_reach_the_server() {
     let blocking = ["--block-signal=CHLD,TERM", env!("CARGO_BIN_EXE_fixtures")];
     let mut server = Server::start(mark(&mut Command::new("env")).args(blocking));
-    let answer = server.call("shell_brief", &json!({"script": "sleep 0.1; exit 3"}));
-    assert_eq!(answer.text, "[exit code: 3]");
-    kill("TERM", server.id());
+    let response = server.call("shell_brief", &json!({"script": "sleep 0.1; exit 3"}));
+    assert_eq!(response.text, "[exit code: 3]");
+    send_signal("TERM", server.id());
     assert!(server.wait().success());
 }
 
@@ -46,10 +46,10 @@ fn supervisor_and_workers_that_die_are_replaced() {
         "one that runs commands, and one that makes such"
     );
     for &helper in helpers.keys() {
-        kill("KILL", helper);
+        send_signal("KILL", helper);
     }
     eventually("the helpers are gone", || {
-        helpers.keys().all(|&helper| is_gone(helper))
+        helpers.keys().all(|&helper| has_exited(helper))
     });
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
@@ -61,10 +61,10 @@ fn supervisor_and_workers_that_die_are_replaced() {
 fn a_worker_that_gets_sigterm_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
-    let answer = server.call("shell_run", &json!({"script": script_text}));
-    assert!(answer.is_error, "{answer:?}");
+    let response = server.call("shell_run", &json!({"script": script_text}));
+    assert!(response.is_error, "{response:?}");
     eventually("nothing is left", || {
-        processes(&["sleep", "1151"]) + processes(&["sleep", "1152"]) == 0
+        count_processes(&["sleep", "1151"]) + count_processes(&["sleep", "1152"]) == 0
     });
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
@@ -75,18 +75,18 @@ fn a_worker_that_gets_sigterm_ends_its_command() {
 #[test]
 fn a_command_that_kills_its_process_group_kills_only_itself() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": "kill -KILL 0"}));
-    assert_eq!(answer.text, "[exit code: -9]");
+    let response = server.call("shell_run", &json!({"script": "kill -KILL 0"}));
+    assert_eq!(response.text, "[exit code: -9]");
 }
 
 #[test]
 fn an_idle_worker_ignores_sigterm() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": "echo $PPID"}));
-    let helper = answer.text.parse().expect("a number");
-    kill("TERM", helper);
-    let answer = server.call("shell_run", &json!({"script": "sleep 0.1; echo $PPID"}));
-    assert_eq!(answer.text, helper.to_string());
+    let response = server.call("shell_run", &json!({"script": "echo $PPID"}));
+    let helper = response.text.parse().expect("a number");
+    send_signal("TERM", helper);
+    let response = server.call("shell_run", &json!({"script": "sleep 0.1; echo $PPID"}));
+    assert_eq!(response.text, helper.to_string());
 }
 
 #[test]
@@ -100,34 +100,42 @@ fn killing_a_worker_ends_its_processes_and_no_others() {
     );
     let start = format!("setsid sh -c '{lines}' & sleep 0.1");
     server.call("shell_run", &json!({"script": start}));
-    let other = server.send("tools/call", &script("shell_run", "sleep 1182; :"));
-    eventually("it runs", || processes(&["sleep", "1182"]) == 1);
-    eventually("the daemon works", || processes(&["sleep", "1181"]) > 3);
-    let before = pids(&["sleep", "1181"]);
+    let other = server.send("tools/call", &script_call("shell_run", "sleep 1182; :"));
+    eventually("it runs", || count_processes(&["sleep", "1182"]) == 1);
+    eventually("the daemon works", || {
+        count_processes(&["sleep", "1181"]) > 3
+    });
+    let before = find_processes(&["sleep", "1181"]);
     let text = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
-    let answer = server.call("shell_run", &json!({"script": text}));
+    let response = server.call("shell_run", &json!({"script": text}));
     assert!(
-        answer.text.contains("the process that runs it has ended"),
-        "{answer:?}"
+        response.text.contains("the process that runs it has ended"),
+        "{response:?}"
     );
-    eventually("nothing is left", || processes(&["sleep", "1183"]) == 0);
-    assert_eq!(processes(&["sleep", "1182"]), 1, "another helper keeps it");
-    let after = pids(&["sleep", "1181"]);
+    eventually("nothing is left", || {
+        count_processes(&["sleep", "1183"]) == 0
+    });
+    assert_eq!(
+        count_processes(&["sleep", "1182"]),
+        1,
+        "another helper keeps it"
+    );
+    let after = find_processes(&["sleep", "1181"]);
     assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
     // A child that it has just forked has its command line too.
     let daemon = ["sh", "-c", &lines];
-    assert!(processes(&daemon) > 0);
+    assert!(count_processes(&daemon) > 0);
     eventually("the daemon is gone", || {
-        for process in pids(&daemon) {
+        for process in find_processes(&daemon) {
             run(Command::new("kill").args(["-KILL", &process.to_string()]));
         }
-        processes(&daemon) == 0
+        count_processes(&daemon) == 0
     });
     eventually(
         "its workers are gone, and no zombie is left of them",
         || {
-            for process in pids(&["sleep", "1181"]) {
+            for process in find_processes(&["sleep", "1181"]) {
                 run(Command::new("kill").args(["-KILL", &process.to_string()]));
             }
             let left = descendants(server.id());
@@ -142,31 +150,31 @@ fn a_large_order_to_a_stopped_worker_times_out_or_can_be_cancelled() {
     let helper = server.call("shell_run", &json!({"script": "echo $PPID"}));
     let helper: u32 = helper.text.parse().expect("a number");
     // More than a socket holds, to a helper that does not read.
-    kill("STOP", helper);
+    send_signal("STOP", helper);
     let long = format!(": {}", "x".repeat(100_000)) + &"\n: xxxxxxxx".repeat(200_000);
-    let answer = server.call("shell_brief", &json!({"script": long}));
-    assert!(answer.text.contains("Command timed out"), "{answer:?}");
-    eventually("the helper goes on and leaves", || is_gone(helper));
-    let id = server.send("tools/call", &script("shell_run", &long));
+    let response = server.call("shell_brief", &json!({"script": long}));
+    assert!(response.text.contains("Command timed out"), "{response:?}");
+    eventually("the helper goes on and leaves", || has_exited(helper));
+    let id = server.send("tools/call", &script_call("shell_run", &long));
     server.notify("notifications/cancelled", &json!({"requestId": id}));
-    let answer = server.call("shell_run", &json!({"script": "echo on"}));
-    assert_eq!(answer.text, "on");
+    let response = server.call("shell_run", &json!({"script": "echo on"}));
+    assert_eq!(response.text, "on");
 }
 
 #[test]
 fn a_stopped_worker_is_resumed_and_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
     let text = "kill -STOP $PPID; exec sleep 1191";
-    let answer = server.call("shell_brief", &json!({"script": text}));
-    assert!(answer.text.contains("Command timed out"), "{answer:?}");
-    eventually("it is gone", || processes(&["sleep", "1191"]) == 0);
+    let response = server.call("shell_brief", &json!({"script": text}));
+    assert!(response.text.contains("Command timed out"), "{response:?}");
+    eventually("it is gone", || count_processes(&["sleep", "1191"]) == 0);
     // When the server ends, nobody tells the helper's parent.
     let stop = "kill -STOP $PPID; exec sleep 1192";
-    server.send("tools/call", &script("shell_run", stop));
-    eventually("it runs", || processes(&["sleep", "1192"]) == 1);
+    server.send("tools/call", &script_call("shell_run", stop));
+    eventually("it runs", || count_processes(&["sleep", "1192"]) == 1);
     let (status, _) = server.close();
     assert!(status.success());
-    eventually("it is gone", || processes(&["sleep", "1192"]) == 0);
+    eventually("it is gone", || count_processes(&["sleep", "1192"]) == 0);
 }
 
 #[test]
@@ -174,12 +182,12 @@ fn the_processes_of_256_calls_are_ended_within_seconds() {
     let mut server = Server::start(&mut fixtures!());
     let text = "trap '' TERM; sleep 1193 & sleep 1193 & wait; wait";
     for _ in 0..256 {
-        server.send("tools/call", &script("shell_run", text));
+        server.send("tools/call", &script_call("shell_run", text));
     }
-    eventually("all run", || processes(&["sleep", "1193"]) == 512);
+    eventually("all run", || count_processes(&["sleep", "1193"]) == 512);
     let start = Instant::now();
-    kill("KILL", server.id());
-    eventually("none is left", || processes(&["sleep", "1193"]) == 0);
+    send_signal("KILL", server.id());
+    eventually("none is left", || count_processes(&["sleep", "1193"]) == 0);
     // A second is the promise; the machine may be busy. A look at all processes, by each helper and
     // for each of its looks, takes several.
     assert!(start.elapsed() < Duration::from_secs(4));
@@ -189,29 +197,29 @@ fn the_processes_of_256_calls_are_ended_within_seconds() {
 fn a_stopped_worker_does_not_delay_the_response() {
     let mut server = Server::start(&mut fixtures!());
     let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
-    let answer = server.call("shell_brief", &json!({"script": script_text}));
+    let response = server.call("shell_brief", &json!({"script": script_text}));
     assert!(
-        answer
+        response
             .text
             .starts_with("so far\n\n[stderr]\nCommand timed out"),
-        "{answer:?}"
+        "{response:?}"
     );
     for helper in descendants(server.id()).into_keys() {
         run(Command::new("kill").args(["-CONT", &helper.to_string()]));
     }
-    eventually("it is gone", || processes(&["sleep", "1171"]) == 0);
+    eventually("it is gone", || count_processes(&["sleep", "1171"]) == 0);
 }
 
 #[test]
 fn a_stopped_worker_does_not_keep_the_server_from_ending() {
     let mut server = Server::start(&mut fixtures!());
-    server.send("tools/call", &script("shell_run", "sleep 1161"));
-    eventually("it runs", || processes(&["sleep", "1161"]) == 1);
-    let command = pids(&["sleep", "1161"]);
+    server.send("tools/call", &script_call("shell_run", "sleep 1161"));
+    eventually("it runs", || count_processes(&["sleep", "1161"]) == 1);
+    let command = find_processes(&["sleep", "1161"]);
     let mut helpers = descendants(server.id());
     helpers.retain(|helper, _| !command.contains(helper));
     for &helper in helpers.keys() {
-        kill("STOP", helper);
+        send_signal("STOP", helper);
     }
     let (status, _) = server.close();
     assert!(status.success(), "{status}");
@@ -219,5 +227,5 @@ fn a_stopped_worker_does_not_keep_the_server_from_ending() {
     for helper in helpers.keys() {
         run(Command::new("kill").args(["-CONT", &helper.to_string()]));
     }
-    eventually("it is gone", || processes(&["sleep", "1161"]) == 0);
+    eventually("it is gone", || count_processes(&["sleep", "1161"]) == 0);
 }

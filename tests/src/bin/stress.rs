@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use std::{env, io};
 
 use climax_tests::{
-    ENDS_MADE_AHEAD, Server, descendants, files_beside_helpers, mark, path_with, processes, status,
+    PREPARED_PIPE_ENDS, Server, count_files_beside_workers, count_processes, descendants, mark,
+    path_with, process_status,
 };
 use serde_json::{Value, json};
 
@@ -110,8 +111,8 @@ impl Kind {
         }
     }
 
-    fn is_right(self, number: u64, answer: &Value) -> bool {
-        let result = &answer["result"];
+    fn is_right(self, number: u64, response: &Value) -> bool {
+        let result = &response["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let is_error = result["isError"] == true;
         match self {
@@ -213,7 +214,7 @@ impl Load {
             wrong: Vec::new(),
             progress: 0,
             random: 1,
-            files_before: files_beside_helpers(process),
+            files_before: count_files_beside_workers(process),
             memory: Vec::new(),
         }
     }
@@ -232,7 +233,8 @@ impl Load {
                 return;
             }
             if elapsed >= next_sample {
-                self.memory.push((elapsed, status(self.process, "VmRSS")));
+                self.memory
+                    .push((elapsed, process_status(self.process, "VmRSS")));
                 next_sample += Duration::from_millis(250);
             }
             while !is_over && self.open.len() < wish.in_flight {
@@ -300,7 +302,7 @@ impl Load {
         let left = || {
             SLEEPS
                 .iter()
-                .map(|time| processes(&["sleep", time]))
+                .map(|time| count_processes(&["sleep", time]))
                 .sum::<usize>()
         };
         let sleeps = poll(CLEANUP_TIME, left, |&sleeps| sleeps == 0);
@@ -311,8 +313,8 @@ impl Load {
         );
         let files = poll(
             CLEANUP_TIME,
-            || files_beside_helpers(self.process),
-            |&files| files <= self.files_before + ENDS_MADE_AHEAD,
+            || count_files_beside_workers(self.process),
+            |&files| files <= self.files_before + PREPARED_PIPE_ENDS,
         );
         let (ended, _) = server.close();
         let sleeps_after = poll(CLEANUP_TIME, left, |&sleeps| sleeps == 0);
@@ -363,7 +365,7 @@ impl Load {
             ("memory stays flat", is_flat),
             (
                 "files are closed",
-                files <= self.files_before + ENDS_MADE_AHEAD,
+                files <= self.files_before + PREPARED_PIPE_ENDS,
             ),
             (
                 "16 helpers are idle at most",
