@@ -1,4 +1,4 @@
-//! The configs that CLImax ships, against the real programs.
+//! The shipped configs and policies, run with real programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ fn climax() -> Command {
     Command::new(env!("CARGO_BIN_EXE_climax"))
 }
 
-/// A server whose git sees no configuration of the machine's.
+/// A server whose git ignores the machine's configuration.
 fn server() -> Server {
     Server::start(
         climax()
@@ -31,7 +31,7 @@ fn call(server: &mut Server, tool: &str, args: &Value) -> String {
     response.text
 }
 
-/// A repository with one commit, and a change that is not committed.
+/// A repository with one commit and an uncommitted change.
 fn repository(server: &mut Server, message: &str) -> Folder {
     let folder = Folder::new();
     let (repo, file) = (folder.text(), folder.path().join("file.txt"));
@@ -93,7 +93,10 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
     for tool in ["git_diff", "git_log", "git_status"] {
         let response = server.call(tool, &json!({"repo": repo, "path": path}));
         assert!(!written.exists(), "{tool}: {response:?}");
-        assert!(!response.text.contains("Unknown tool"), "{tool}: {response:?}");
+        assert!(
+            !response.text.contains("Unknown tool"),
+            "{tool}: {response:?}"
+        );
     }
 }
 
@@ -230,9 +233,9 @@ fn everyday_queries_find_the_tool_among_the_first_five() {
     }
 }
 
-// The policies that CLImax ships.
+// The shipped policies.
 
-/// A server with one of them, and a program of this name that shows its words in place of the real one.
+/// A server with a shipped policy, whose program of this name is replaced by one that prints its arguments.
 fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
     let stand_in = folder.path().join(program);
     fs::write(&stand_in, "#!/bin/sh\necho \"$@\"\n").expect("written");
@@ -357,7 +360,7 @@ fn the_git_in_docker_policy_runs_git_in_a_container() {
     );
 }
 
-/// What a call would refuse is left out, so all that are derived are there only if all are taken.
+/// The code generator omits examples that a call would refuse, so a full count shows that all are valid.
 #[test]
 fn every_shipped_tool_has_valid_example_calls() {
     let mut server = Server::start(climax().arg("--explore"));
@@ -374,7 +377,9 @@ fn every_shipped_tool_has_valid_example_calls() {
             assert_eq!(examples.len(), expected_examples(details), "{details}");
             for example in examples {
                 let args = example["arguments"]["args"].as_object().expect("an object");
-                let required = parameters.iter().filter(|it| it["required"] == true);
+                let required = parameters
+                    .iter()
+                    .filter(|parameter| parameter["required"] == true);
                 for parameter in required {
                     let name = parameter["name"].as_str().expect("a name");
                     assert!(args.contains_key(name), "{example}");

@@ -1,4 +1,4 @@
-//! The page about adding a YAML field, followed step by step.
+//! Checks that `docs/adding-a-field.md` refers to code that exists.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! From a call's JSON to the command line, for every kind of argument, through generated code.
+//! How generated code turns a call's JSON arguments into a command line, for every argument type.
 
 use climax_tests::{Folder, Server, fixtures};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ fn start() -> Server {
     Server::start(&mut fixtures!())
 }
 
-/// The words that the program got.
+/// The words that the program received.
 fn argv(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
     let response = server.call(tool, args);
     assert!(!response.is_error, "{tool} {args}: {response:?}");
     serde_json::from_value(response.json()["argv"].clone()).expect("a list of words")
 }
 
-/// The lines of a refusal.
+/// The error lines of a refused call.
 fn refusal(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
     let response = server.call(tool, args);
     assert!(response.is_error, "{tool} {args}: {response:?}");

@@ -1,4 +1,4 @@
-//! The command line of a server.
+//! The server's command line: subcommands, options, and their errors.
 
 use std::fs;
 use std::process::Output;
@@ -58,8 +58,11 @@ fn a_failed_write_to_standard_output_is_an_error() {
         let output = fixtures!().args(words).stdout(full).output();
         let output = output.expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
-        let said = stderr(&output);
-        assert!(said.contains("cannot write to standard output"), "{said}");
+        let output_text = stderr(&output);
+        assert!(
+            output_text.contains("cannot write to standard output"),
+            "{output_text}"
+        );
     }
 }
 
@@ -220,18 +223,21 @@ fn an_unwritable_log_file_prevents_the_start() {
 
 #[test]
 fn on_a_terminal_the_server_explains_itself_and_serves() {
-    // `script` gives it a terminal.
+    // `script` provides a terminal.
     let mut command = std::process::Command::new("script");
     let inner = format!("{} git 2>&1 </dev/tty", env!("CARGO_BIN_EXE_fixtures"));
     command.args(["-qec", &inner, "/dev/null"]);
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize_params("2025-11-25")});
-    // Ctrl-D ends a terminal's input.
+    // Ctrl-D ends the terminal's input.
     let output = run_with_input(&mut command, &format!("{request}\n\u{4}\u{4}"));
-    let said = stdout(&output);
+    let output_text = stdout(&output);
     assert!(
-        said.contains("This is an MCP server with 10 tools."),
-        "{said}"
+        output_text.contains("This is an MCP server with 10 tools."),
+        "{output_text}"
     );
-    assert!(said.contains("claude mcp add climax -- "), "{said}");
-    assert!(said.contains("\"serverInfo\""), "{said}");
+    assert!(
+        output_text.contains("claude mcp add climax -- "),
+        "{output_text}"
+    );
+    assert!(output_text.contains("\"serverInfo\""), "{output_text}");
 }

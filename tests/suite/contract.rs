@@ -1,4 +1,4 @@
-//! What the contract and the decisions about it promise for answers and their limits.
+//! Results of calls as the contract defines them: output, exit codes, errors, timeouts and stdin.
 
 use std::process::Command;
 
@@ -58,7 +58,7 @@ fn a_missing_program_is_reported_by_name() {
 
 #[test]
 fn a_base_command_that_expands_to_nothing_is_refused() {
-    // Otherwise the tool's first word would be the program.
+    // Otherwise the tool's first word would be run as the program.
     let mut server = Server::start(fixtures!().env("EMPTY_BASE", " "));
     let response = server.call("empty_base", &json!({}));
     assert!(response.is_error);
@@ -161,7 +161,7 @@ fn a_cancellation_kills_the_command_and_its_children() {
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
 }
 
-/// Starts a call that takes ten minutes and has a child of its own, and waits until that runs.
+/// Starts a call that takes ten minutes, and waits until its child runs.
 fn start_long_call(server: &mut Server, sleep: &[&str; 2]) {
     let args = json!({"sleep": 600, "child": sleep[1]});
     let arguments = json!({"tool_name": "behave_wait", "args": args});
@@ -199,7 +199,7 @@ fn a_signal_ends_the_server_and_kills_the_commands_children() {
 #[test]
 fn a_signal_before_the_handshake_ends_the_server() {
     let mut server = Server::start_without_handshake(&mut fixtures!());
-    // It answers, so it is ready.
+    // A response shows that it is ready for signals.
     server.request("ping", &json!({}));
     run(Command::new("kill").arg(server.id().to_string()));
     assert!(server.wait().success());
@@ -207,7 +207,7 @@ fn a_signal_before_the_handshake_ends_the_server() {
 
 #[test]
 fn a_background_child_does_not_delay_the_response() {
-    // Longer than the call may take.
+    // The child outlives the timeout of the call.
     let response = start().call("behave_background", &json!({"out": "done", "child": "40"}));
     assert_eq!(response.text, "done");
 }
@@ -218,11 +218,11 @@ fn a_command_has_empty_stdin_unless_the_call_provides_it() {
     let nothing = server.call("dump_nothing", &json!({})).json();
     assert_eq!(nothing["stdin"], "");
     let text = "line one\nline two \u{1f600}\n";
-    let given = server.call("dump_stdin", &json!({"text": text})).json();
-    assert_eq!(given["stdin"], text);
+    let dumped = server.call("dump_stdin", &json!({"text": text})).json();
+    assert_eq!(dumped["stdin"], text);
     let long = "x".repeat(1_000_000);
-    let given = server.call("dump_stdin", &json!({"text": long})).json();
-    assert_eq!(given["stdin"].as_str().map(str::len), Some(1_000_000));
+    let dumped = server.call("dump_stdin", &json!({"text": long})).json();
+    assert_eq!(dumped["stdin"].as_str().map(str::len), Some(1_000_000));
 }
 
 #[test]

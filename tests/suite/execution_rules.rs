@@ -1,4 +1,4 @@
-//! What policies say about the variables of commands and about the directories they run in.
+//! The environment variables and working directories that policies allow to commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,13 +10,13 @@ use climax_tests::{
 };
 use serde_json::{Value, json};
 
-fn written(folder: &Folder, policy: &str) -> PathBuf {
+fn write_policy(folder: &Folder, policy: &str) -> PathBuf {
     let path = folder.path().join("policy.yaml");
     fs::write(&path, policy).expect("written");
     path
 }
 
-/// The names of the variables that a command gets, without those that the shell sets itself.
+/// The names of a command's environment variables, without those that the shell sets.
 fn variables(command: &mut Command) -> Vec<String> {
     let mut server = Server::start(
         command
@@ -71,7 +71,7 @@ fn commands_inherit_only_the_variables_that_the_policy_allows() {
         ),
     ] {
         let policy = format!("tools: {{shell_run: {{}}}}\n{env}\n");
-        let policy = written(&folder, &policy);
+        let policy = write_policy(&folder, &policy);
         assert_eq!(
             variables(&mut fixtures!("--policy", policy)),
             names,
@@ -90,12 +90,12 @@ fn variables_of_a_config_are_set_whatever_the_policy_denies() {
     assert_eq!(dumped["inherited"], Value::Null);
 }
 
-/// A server whose root is the folder `in` of a folder, and the folder.
-fn rooted() -> (Server, Folder) {
-    rooted_with(&[])
+/// A server with two roots, the folders `in` and `nested`, and the folder that contains them.
+fn start_with_roots() -> (Server, Folder) {
+    start_with_roots_and(&[])
 }
 
-fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
+fn start_with_roots_and(arguments: &[&str]) -> (Server, Folder) {
     let folder = Folder::new();
     for path in ["in/deep", "out", "inside"] {
         fs::create_dir_all(folder.path().join(path)).expect("folders");
@@ -104,7 +104,7 @@ fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
     symlink("in/deep", folder.path().join("back")).expect("a link");
     let policy =
         "tools: {dump_directory: {}, shell_run: {}}\nroots: [\"$ROOT/in\", \"$ROOT/nested\"]\n";
-    let policy = written(&folder, policy);
+    let policy = write_policy(&folder, policy);
     fs::create_dir(folder.path().join("nested")).expect("a folder");
     let mut command = fixtures!("--policy", policy);
     let server = Server::start(command.args(arguments).env("ROOT", folder.path()));
@@ -113,7 +113,7 @@ fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
 
 #[test]
 fn the_working_directory_of_a_call_must_be_within_the_roots() {
-    let (mut server, folder) = rooted();
+    let (mut server, folder) = start_with_roots();
     for (path, real) in [
         ("in", "in"),
         ("in/", "in"),
@@ -155,33 +155,30 @@ fn the_working_directory_of_a_call_must_be_within_the_roots() {
     let nowhere = folder.path().join("in/nowhere");
     let response = server.call("dump_directory", &json!({"where": nowhere}));
     assert!(response.text.contains("cannot be opened"), "{response:?}");
-    // The server's own directory is not the agent's choice.
+    // Roots do not apply to the server's own directory, which the agent does not choose.
     assert!(!server.call("dump_directory", &json!({})).is_error);
 }
 
 #[test]
 fn a_command_runs_in_the_directory_that_was_checked_even_if_its_path_changes() {
-    let (mut server, folder) = rooted();
-    // Each call sees the folder under one of two names, and a link under the other.
-    let (place, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
-    fs::create_dir(&place).expect("a folder");
+    let (mut server, folder) = start_with_roots();
+    // While calls run, the path is by turns a folder inside the roots and a link to one outside.
+    let (path, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
+    fs::create_dir(&path).expect("a folder");
     let stop = std::sync::atomic::AtomicBool::new(false);
     let outcomes: Vec<String> = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                fs::rename(&place, &other).expect("renamed");
-                symlink(folder.path().join("out"), &place).expect("a link");
-                fs::remove_file(&place).expect("removed");
-                fs::rename(&other, &place).expect("renamed");
+                fs::rename(&path, &other).expect("renamed");
+                symlink(folder.path().join("out"), &path).expect("a link");
+                fs::remove_file(&path).expect("removed");
+                fs::rename(&other, &path).expect("renamed");
             }
         });
         let outcomes = (0..200)
             .map(|_| {
                 server
-                    .call(
-                        "shell_run",
-                        &json!({"script": "pwd -P", "directory": place}),
-                    )
+                    .call("shell_run", &json!({"script": "pwd -P", "directory": path}))
                     .text
             })
             .collect();
@@ -199,7 +196,7 @@ fn a_command_runs_in_the_directory_that_was_checked_even_if_its_path_changes() {
 
 #[test]
 fn the_working_directory_of_a_call_does_not_affect_the_next() {
-    let (mut server, folder) = rooted();
+    let (mut server, folder) = start_with_roots();
     let here = server.call("dump_directory", &json!({})).json()["cwd"].clone();
     let inside = folder.path().join("in");
     let response = server.call("dump_directory", &json!({"where": inside}));
@@ -212,7 +209,7 @@ fn the_working_directory_of_a_call_does_not_affect_the_next() {
 
 #[test]
 fn waiting_calls_hold_no_directory_open() {
-    let (mut server, folder) = rooted_with(&["--max-concurrent", "1"]);
+    let (mut server, folder) = start_with_roots_and(&["--max-concurrent", "1"]);
     let inside = folder.path().join("in");
     let call = |script: &str| {
         let arguments = json!({"script": script, "directory": inside});
@@ -239,13 +236,13 @@ fn waiting_calls_hold_no_directory_open() {
 #[test]
 fn roots_must_exist_when_the_server_starts() {
     let folder = Folder::new();
-    let policy = written(
+    let policy = write_policy(
         &folder,
         "tools: {git_log: {}}\nroots: [\"$ROOT/x\", /no/such]\n",
     );
     let output = run(fixtures!("--policy", &policy).env_remove("ROOT"));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     for part in [
         format!(
             "error[CLX063]: `$ROOT/x` in this policy needs the variable ROOT, which is not set
@@ -259,16 +256,16 @@ fn roots_must_exist_when_the_server_starts() {
             policy.display()
         ),
     ] {
-        assert!(said.contains(&part), "{part} is not in:\n{said}");
+        assert!(stderr.contains(&part), "{part} is not in:\n{stderr}");
     }
-    // With nothing in its place it would be another directory.
+    // An empty variable would make it another directory.
     let output = run(fixtures!("--policy", &policy).env("ROOT", ""));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("needs the variable ROOT, which is not set"),
-        "{said}"
+        stderr.contains("needs the variable ROOT, which is not set"),
+        "{stderr}"
     );
-    // Where nothing runs, they need not be.
+    // `list` runs no commands, so the roots need not exist.
     assert!(
         run(&mut fixtures!("list", "--policy", &policy))
             .status

@@ -1,4 +1,4 @@
-//! The discovery suite as a whole: how it is offered, under policies, in the log and on the command line.
+//! The discovery tools together: registration, schemas, policies, log, and `climax search`.
 
 use climax_tests::explore::{
     CAPABILITY, CATEGORIES, DETAILS, SEARCH, expect_refusal, expect_success, matching_tools,
@@ -286,7 +286,7 @@ fn search_on_the_command_line_prints_a_table_or_json() {
         narrowed.contains("git_log") && !narrowed.contains("git_status"),
         "{narrowed}"
     );
-    // The same ranking serves a search for several words.
+    // `climax_search` ranks queries of several words the same way.
     let ranked = Server::start(&mut fixtures!())
         .search(&json!({"query": "show me my commit history please"}));
     assert_eq!(ranked["match"], "ranked");

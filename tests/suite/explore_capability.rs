@@ -1,4 +1,4 @@
-//! What `search_tools_by_capability` finds, and what it refuses.
+//! `search_tools_by_capability`: matches, explanations and refusals.
 
 use climax_tests::explore::{
     CAPABILITY, expect_refusal, expect_success, results, sorted_keys, texts,
@@ -28,19 +28,21 @@ fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
         for result in results(&response) {
             let parameters = result["parameters"].as_array().expect("a list");
             assert!(
-                parameters.iter().any(|it| it["name"] == "message"),
+                parameters
+                    .iter()
+                    .any(|parameter| parameter["name"] == "message"),
                 "{result}"
             );
         }
     }
-    // Tools that have the parameters and do nothing of what is described come last.
+    // A tool that has the parameters but does not match the description comes last.
     let arguments =
         json!({"capability_description": "record changes", "required_parameters": ["max-count"]});
     let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
         results(&response)
             .last()
-            .map(|it| text(&it["tool_id"]))
+            .map(|result| text(&result["tool_id"]))
             .as_deref(),
         Some("git_log")
     );
@@ -105,7 +107,7 @@ fn a_tool_of_another_complexity_has_half_the_score() {
         let response = expect_success(&mut server, CAPABILITY, &arguments);
         let tool = results(&response)
             .iter()
-            .find(|it| it["tool_id"] == tool)
+            .find(|result| result["tool_id"] == tool)
             .expect("found");
         tool["score"].as_f64().expect("a number")
     };
@@ -180,13 +182,13 @@ fn each_required_parameter_matches_a_different_parameter_and_exact_names_win() {
         let response = expect_success(&mut server, CAPABILITY, &arguments);
         let tool = results(&response)
             .iter()
-            .find(|it| it["tool_id"] == "dump_positional")
+            .find(|result| result["tool_id"] == "dump_positional")
             .cloned();
         tool.map(|tool| texts(&tool["explanation"]["matched"]))
     };
     assert!(
         explained(&["path", "number"])
-            .is_some_and(|it| it.contains(&"has parameter 'path'".to_owned()))
+            .is_some_and(|matched| matched.contains(&"has parameter 'path'".to_owned()))
     );
     assert_eq!(explained(&["path", "file"]), None);
 }

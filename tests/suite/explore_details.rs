@@ -1,4 +1,4 @@
-//! What `get_tool_details` and `list_tool_categories` tell about tools.
+//! `get_tool_details` and `list_tool_categories`: sections, guidance, examples and categories.
 
 use climax_tests::explore::{
     CATEGORIES, DETAILS, expect_refusal, expect_success, expected_examples, sorted_keys, texts,
@@ -34,10 +34,10 @@ fn details_have_exactly_the_requested_sections() {
         ];
         let mut included = Map::new();
         for (number, (section, field)) in sections.iter().enumerate() {
-            let is_wanted = combination >> number & 1 == 1;
-            arguments.insert(format!("include_{section}"), is_wanted.into());
-            included.insert((*section).to_owned(), is_wanted.into());
-            expected.extend(is_wanted.then_some(*field));
+            let is_requested = combination >> number & 1 == 1;
+            arguments.insert(format!("include_{section}"), is_requested.into());
+            included.insert((*section).to_owned(), is_requested.into());
+            expected.extend(is_requested.then_some(*field));
         }
         expected.sort_unstable();
         let response = expect_success(&mut server, DETAILS, &arguments.into());
@@ -193,12 +193,12 @@ fn categories_have_a_description_a_count_clis_and_three_representative_tools() {
     assert_eq!(response["total_tools"], 43);
     let sum: u64 = categories
         .iter()
-        .filter_map(|it| it["tool_count"].as_u64())
+        .filter_map(|category| category["tool_count"].as_u64())
         .sum();
     assert_eq!(sum, 43);
     let vcs = categories
         .iter()
-        .find(|it| it["name"] == "vcs")
+        .find(|category| category["name"] == "vcs")
         .expect("there");
     assert_eq!(
         sorted_keys(vcs),
@@ -220,10 +220,12 @@ fn categories_have_a_description_a_count_clis_and_three_representative_tools() {
         assert!(tool["description"].is_string());
     }
     assert!(
-        categories.iter().any(|it| it["name"] == "uncategorized"),
+        categories
+            .iter()
+            .any(|category| category["name"] == "uncategorized"),
         "{response}"
     );
-    // The most central tool has its words in common with most others.
+    // The representative tools share their words with most others.
     assert!(
         tools.iter().any(|tool| tool["tool_id"] == "git_commit"),
         "{vcs}"
@@ -238,7 +240,7 @@ fn every_example_is_a_valid_call_that_becomes_its_command_line() {
     let mut server = start();
     let all = server.matching_tools(&json!({"query": "", "limit": 100}));
     assert_eq!(all.len(), 43);
-    let mut dumped = 0;
+    let mut run_examples = 0;
     for tool in all {
         let details = expect_success(&mut server, DETAILS, &json!({"tool_id": tool}));
         let examples = details["usage_examples"].as_array().expect("a list");
@@ -246,7 +248,7 @@ fn every_example_is_a_valid_call_that_becomes_its_command_line() {
         for example in examples {
             assert_eq!(example["tool"], "climax_call");
             assert_eq!(example["arguments"]["tool_name"], tool);
-            // Those of other CLIs wait, fail and flood, as their tests want it.
+            // The tools of other CLIs wait, fail or write floods of output.
             if details["tool_details"]["cli_name"] != "dump-tools"
                 || example.get("directory").is_some()
             {
@@ -254,8 +256,8 @@ fn every_example_is_a_valid_call_that_becomes_its_command_line() {
             }
             let response = server.call_registered("climax_call", &example["arguments"]);
             assert!(!response.is_error, "{example}: {response:?}");
-            let given = response.json();
-            let words = texts(&given["argv"]).join(" ");
+            let dumped = response.json();
+            let words = texts(&dumped["argv"]).join(" ");
             let line = text(&example["command_line"]).replace('\'', "");
             assert_eq!(
                 line.trim_start_matches("argdump").trim_start(),
@@ -263,11 +265,11 @@ fn every_example_is_a_valid_call_that_becomes_its_command_line() {
                 "{example}"
             );
             assert_eq!(
-                given["stdin"],
+                dumped["stdin"],
                 example.get("stdin").cloned().unwrap_or("".into())
             );
-            dumped += 1;
+            run_examples += 1;
         }
     }
-    assert!(dumped > 15, "{dumped}");
+    assert!(run_examples > 15, "{run_examples}");
 }

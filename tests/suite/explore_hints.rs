@@ -1,4 +1,4 @@
-//! What the discovery suite tells to do next.
+//! Navigation hints and query suggestions of the discovery tools.
 
 use climax_tests::explore::{CATEGORIES, SEARCH, expect_success, matching_tools, results, texts};
 use climax_tests::{Server, fixtures, text};
@@ -73,7 +73,7 @@ fn every_hint_contains_a_valid_call() {
         let arguments: Value = serde_json::from_str(arguments).expect("JSON");
         assert!(!server.call_registered(tool, &arguments).is_error, "{hint}");
     }
-    // Words that nobody knows, and a tag that some results have.
+    // Suggestions leave out an unknown word, or add a tag of some results.
     let response = expect_success(
         &mut server,
         SEARCH,

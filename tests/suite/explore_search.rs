@@ -1,4 +1,4 @@
-//! What `search_mcp_tools` finds, and what it refuses.
+//! `search_mcp_tools`: matches, ranking, filters and refusals.
 
 use climax_tests::explore::{
     SEARCH, expect_refusal, expect_success, matching_tools, results, sorted_keys, texts, tool_ids,
@@ -37,7 +37,7 @@ fn a_search_response_has_all_fields() {
     assert!(
         response["execution_time"]
             .as_f64()
-            .is_some_and(|it| it > 0.0 && it < 60.0)
+            .is_some_and(|seconds| seconds > 0.0 && seconds < 60.0)
     );
     assert_eq!(response["total_results"], results(&response).len());
     let best = &results(&response)[0];
@@ -93,8 +93,8 @@ fn a_search_response_has_all_fields() {
     );
     let levels = ["high", "medium", "low"];
     let counts = levels.map(|level| {
-        let of_level = |it: &&Value| it["confidence_level"] == level;
-        results(&response).iter().filter(of_level).count()
+        let has_level = |result: &&Value| result["confidence_level"] == level;
+        results(&response).iter().filter(has_level).count()
     });
     assert_eq!(
         response["confidence_distribution"],
@@ -125,7 +125,7 @@ fn scores_are_sorted_and_determine_the_confidence_level() {
         );
         let scores: Vec<f64> = results(&response)
             .iter()
-            .filter_map(|it| it["score"].as_f64())
+            .filter_map(|result| result["score"].as_f64())
             .collect();
         assert!(!scores.is_empty(), "{query}");
         assert!(
@@ -160,7 +160,7 @@ fn a_query_that_is_a_tool_name_ranks_that_tool_first_in_every_mode() {
             assert_eq!(best["confidence_level"], "high");
             assert_eq!(best["match_reasons"][0], "the query is its name");
         }
-        // A name that is a word which tells nothing else.
+        // A tool whose name is a stop word.
         let named = matching_tools(&mut server, &json!({"query": "self", "search_mode": mode}));
         assert_eq!(named[0], "self");
     }
@@ -187,7 +187,7 @@ fn words_match_by_stem_and_within_a_small_edit_distance() {
         json!(["name has 'branch' (for 'branhces')"])
     );
     assert_eq!(response["query_suggestions"][0], "branch");
-    // Two letters of a long word.
+    // Edit distance 2, which long words allow.
     let response = expect_success(
         &mut server,
         SEARCH,
@@ -244,7 +244,7 @@ fn max_results_limits_results_and_examples_are_optional() {
             "{limit}: {all}"
         );
     }
-    for (flag, has) in [
+    for (flag, has_examples) in [
         (json!(true), true),
         (json!(false), false),
         (json!("false"), false),
@@ -255,7 +255,7 @@ fn max_results_limits_results_and_examples_are_optional() {
         assert!(
             results(&response)
                 .iter()
-                .all(|it| it.get("examples").is_some() == has),
+                .all(|result| result.get("examples").is_some() == has_examples),
             "{flag}"
         );
     }
@@ -272,7 +272,9 @@ fn filters_narrow_by_category_and_type() {
         );
         assert!(!results(&response).is_empty());
         assert!(
-            results(&response).iter().all(|it| it["category"] == "vcs"),
+            results(&response)
+                .iter()
+                .all(|result| result["category"] == "vcs"),
             "{response}"
         );
     }
@@ -283,7 +285,9 @@ fn filters_narrow_by_category_and_type() {
     );
     assert!(!results(&none).is_empty());
     assert!(
-        results(&none).iter().all(|it| it["category"].is_null()),
+        results(&none)
+            .iter()
+            .all(|result| result["category"].is_null()),
         "{none}"
     );
     assert_eq!(sorted_keys(&none["category_breakdown"]), ["uncategorized"]);
@@ -294,7 +298,7 @@ fn filters_narrow_by_category_and_type() {
         assert!(
             results(&response)
                 .iter()
-                .all(|it| it["tool_type"] == tool_type),
+                .all(|result| result["tool_type"] == tool_type),
             "{response}"
         );
         results(&response).len()

@@ -1,4 +1,4 @@
-//! However fast a client sends and however slowly it reads, the server stays small and answers.
+//! Back-pressure, request ids and progress: clients that send fast, read slowly, or leave.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -32,26 +32,26 @@ fn line(id: impl Into<Value>, method: &str, params: &Value) -> String {
         + "\n"
 }
 
-/// The line that takes a request back.
-fn cancel(id: impl Into<Value>) -> String {
+/// The line of a notification that cancels a request.
+fn cancellation(id: impl Into<Value>) -> String {
     let params = json!({"requestId": id.into()});
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
         + "\n"
 }
 
-/// Starts a server whose answers are not read unless the child's output is.
+/// Starts a server whose responses nobody reads, unless the caller reads the child's stdout.
 fn start_unread(mut command: Command, stdin: impl Into<Stdio>) -> Child {
     command.stdin(stdin).stdout(Stdio::piped());
     command.stderr(Stdio::null());
     command.spawn().expect("the server starts")
 }
 
-fn hello() -> String {
+fn initialize_line() -> String {
     line(0, "initialize", &initialize_params("2025-11-25"))
 }
 
-/// Writes lines until the server takes no more of them, or all. Returns how many it took, and a
-/// thread that goes on and gives the stream back.
+/// Writes lines until the server stops reading or all are written. Returns how many were written, and the
+/// thread that writes the rest and returns the stream.
 fn write_until_stuck<W: Write + Send + 'static>(
     mut stdin: W,
     lines: impl Iterator<Item = String> + Send + 'static,
@@ -68,10 +68,10 @@ fn write_until_stuck<W: Write + Send + 'static>(
         stdin
     });
     eventually("the server reads", || sent.load(Ordering::Relaxed) > 0);
-    let taken = settled("how many lines the server took", || {
+    let written = settled("how many lines are written", || {
         sent.load(Ordering::Relaxed)
     });
-    (taken, writer)
+    (written, writer)
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn a_hundred_thousand_pipelined_requests_take_little_memory_and_are_all_answered
 fn a_client_that_does_not_read_is_blocked_and_loses_no_response() {
     let mut child = start_unread(fixtures!(), Stdio::piped());
     let stdin = child.stdin.take().expect("a pipe");
-    let lines = std::iter::once(hello()).chain((1..=REQUESTS).map(ping));
-    let (taken, writer) = write_until_stuck(stdin, lines);
-    assert!(taken < REQUESTS / 2, "{taken} were taken");
+    let lines = std::iter::once(initialize_line()).chain((1..=REQUESTS).map(ping));
+    let (written, writer) = write_until_stuck(stdin, lines);
+    assert!(written < REQUESTS / 2, "{written} were written");
     let kilobytes = process_status(child.id(), "VmHWM");
     assert!(kilobytes < 20_000, "{kilobytes} kB");
     let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
@@ -128,20 +128,21 @@ fn cancelling_requests_frees_no_room_for_unread_responses() {
     ] {
         let mut child = start_unread(fixtures!(), Stdio::piped());
         let stdin = child.stdin.take().expect("a pipe");
-        let pairs = (1..=20_000).map(move |id| line(id, method, &params) + &cancel(id));
-        let (taken, _writer) = write_until_stuck(stdin, std::iter::once(hello()).chain(pairs));
+        let pairs = (1..=20_000).map(move |id| line(id, method, &params) + &cancellation(id));
+        let (written, _writer) =
+            write_until_stuck(stdin, std::iter::once(initialize_line()).chain(pairs));
         let kilobytes = process_status(child.id(), "VmHWM");
         assert!(
             kilobytes < 20_000,
-            "{kilobytes} kB after {taken} times {method}"
+            "{kilobytes} kB after {written} times {method}"
         );
         child.kill().expect("it runs");
         child.wait().expect("ended");
     }
 }
 
-/// Waits for the end of a server that nobody talks to any more.
-fn assert_leaves(mut child: Child) {
+/// Waits for the end of a server whose client has left.
+fn assert_ends(mut child: Child) {
     let start = Instant::now();
     let mut status = None;
     eventually("the server ends", || {
@@ -149,7 +150,7 @@ fn assert_leaves(mut child: Child) {
         status.is_some()
     });
     assert!(status.expect("ended").success());
-    // A second is the promise; the machine may be busy.
+    // The documented limit is a second; a busy machine may take longer.
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
@@ -159,13 +160,13 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
     let path = folder.path().join("requests");
     let script = |text: String| call("shell_run", &json!({"script": text}));
     let first = line(-1, "tools/call", &script("sleep 1205".to_owned()));
-    // Either of these is more than the server takes: answers that nobody reads, and calls that wait.
+    // Each is more than the server reads: pings whose responses nobody reads, and calls that wait.
     let pings: String = (1..=300_000).map(ping).collect();
     let calls: String = (1..=20_000)
         .map(|id| line(id, "tools/call", &script(format!("# {id:500}"))))
         .collect();
     for rest in [pings, calls] {
-        let text = hello() + &first + &rest;
+        let text = initialize_line() + &first + &rest;
         std::fs::write(&path, &text).expect("a file");
         let server = || fixtures!("--max-concurrent", "1");
         let wait_until_full = |server: &Child| {
@@ -179,9 +180,9 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
         wait_until_full(&child);
         client.kill().expect("it runs");
         assert!(!client.wait().expect("ended").success(), "it had to wait");
-        assert_leaves(child);
+        assert_ends(child);
         assert_eq!(count_processes(&["sleep", "1205"]), 0);
-        // The client closes the half of a socket that it writes to.
+        // The client closes its writing half of a socket.
         let (ours, theirs) = UnixStream::pair().expect("sockets");
         let child = start_unread(server(), OwnedFd::from(theirs));
         let mut copy = ours.try_clone().expect("a copy");
@@ -189,7 +190,7 @@ fn the_server_ends_when_a_client_leaves_with_requests_unread() {
         wait_until_full(&child);
         ours.shutdown(Shutdown::Write).expect("open");
         assert!(writer.join().expect("no panic").is_err(), "it had to wait");
-        assert_leaves(child);
+        assert_ends(child);
         assert_eq!(count_processes(&["sleep", "1205"]), 0);
     }
 }
@@ -210,11 +211,11 @@ fn cancellations_take_effect_however_many_calls_wait() {
             )
         })
         .collect();
-    // Of those that wait one near the front and one far back.
+    // One call at the front of the queue and one at its end.
     for cancelled in [waiting[10], waiting[1500]] {
         server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
     }
-    // What runs nothing need not wait, and what is an answer to nothing does no harm.
+    // Requests other than calls do not wait, and an unexpected response does no harm.
     server.send_line(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     assert_eq!(
         server.matching_tools(&json!({"query": "git_status"})),
@@ -237,7 +238,7 @@ fn cancellations_take_effect_however_many_calls_wait() {
             .collect::<Vec<_>>()
     );
     assert_eq!(count_processes(&["sleep", "1201"]), 0);
-    // The cancelled ones got no answer: the next message is that of the next request.
+    // The cancelled calls got no response: the next message belongs to the next request.
     let id = server.send("ping", &json!({}));
     assert_eq!(server.receive()["id"], id);
 }
@@ -271,12 +272,12 @@ fn requests_from_a_file_are_answered() {
     let folder = climax_tests::Folder::new();
     let path = folder.path().join("requests");
     std::fs::write(&path, climax_tests::one_call_session("git_status")).expect("a file");
-    let responses = folder.path().join("answers");
+    let responses = folder.path().join("responses");
     let mut command = fixtures!("--classic");
     command.stdin(std::fs::File::open(&path).expect("a file"));
     command.stdout(std::fs::File::create(&responses).expect("a file"));
     assert!(command.status().expect("it runs").success());
-    let responses = std::fs::read_to_string(&responses).expect("answers");
+    let responses = std::fs::read_to_string(&responses).expect("responses");
     assert!(responses.contains("git status"), "{responses}");
     assert_eq!(responses.lines().count(), 2);
 }
@@ -339,7 +340,7 @@ fn an_id_can_be_reused_once_its_request_is_answered_or_cancelled() {
         )
     };
     for _ in 0..20 {
-        let lines = call("sleep 1206") + &cancel(7) + &call("echo new");
+        let lines = call("sleep 1206") + &cancellation(7) + &call("echo new");
         server.send_line(lines.trim_end());
         let response = server.receive();
         assert_eq!(
@@ -356,32 +357,32 @@ fn the_server_ends_when_a_client_leaves_with_responses_unread() {
     let mut stdin = child.stdin.take().expect("a pipe");
     let flood = call("behave_flood", &json!({"flood": 1_000_000}));
     let lines = (1..=20).map(|id| line(id, "tools/call", &flood));
-    let text = hello() + &lines.collect::<String>();
+    let text = initialize_line() + &lines.collect::<String>();
     stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
-    assert_leaves(child);
+    assert_ends(child);
 }
 
-/// A call of a script, with a token for its progress.
-fn with_token(server: &mut Server, script: &str) -> u64 {
+/// Sends a call of a script with a progress token.
+fn send_with_token(server: &mut Server, script: &str) -> u64 {
     let mut params = call("shell_run", &json!({"script": script}));
     params["_meta"] = json!({"progressToken": "tok"});
     server.send("tools/call", &params)
 }
 
-/// The progress that is told before the answer to a request comes, and the answer.
-fn progress(server: &mut Server, id: u64) -> (Vec<(f64, String)>, Value) {
-    let mut told = Vec::new();
+/// The progress notifications before the response to a request, and the response.
+fn receive_with_progress(server: &mut Server, id: u64) -> (Vec<(f64, String)>, Value) {
+    let mut progress = Vec::new();
     loop {
         let message = server.receive();
         if message["id"] == id {
-            return (told, message);
+            return (progress, message);
         }
         assert_eq!(message["method"], "notifications/progress", "{message}");
         let params = &message["params"];
         assert_eq!(params["progressToken"], "tok");
         let text = climax_tests::text(&params["message"]);
-        told.push((params["progress"].as_f64().expect("a number"), text));
+        progress.push((params["progress"].as_f64().expect("a number"), text));
     }
 }
 
@@ -389,35 +390,35 @@ fn progress(server: &mut Server, id: u64) -> (Vec<(f64, String)>, Value) {
 fn a_call_with_a_progress_token_reports_progress() {
     let mut server = Server::start(&mut fixtures!());
     let script = "sleep 1.5; printf 'one\\ntwo\\n\\n'; sleep 1; printf '10%%\\r20%%' >&2; sleep 1";
-    let id = with_token(&mut server, script);
-    let (told, response) = progress(&mut server, id);
+    let id = send_with_token(&mut server, script);
+    let (progress, response) = receive_with_progress(&mut server, id);
     assert_eq!(response["result"]["isError"], false);
-    assert_eq!(told[0], (0.0, "started".to_owned()));
-    assert!((3..=6).contains(&told.len()), "{told:?}");
+    assert_eq!(progress[0], (0.0, "started".to_owned()));
+    assert!((3..=6).contains(&progress.len()), "{progress:?}");
     assert!(
-        told.windows(2).all(|pair| pair[0].0 < pair[1].0),
-        "{told:?}"
+        progress.windows(2).all(|pair| pair[0].0 < pair[1].0),
+        "{progress:?}"
     );
-    let said = |end: &str| told.iter().any(|(_, text)| text.ends_with(end));
+    let has_message = |end: &str| progress.iter().any(|(_, text)| text.ends_with(end));
     assert!(
-        said(" s: running") && said(" s: two") && said(" s: 20%"),
-        "{told:?}"
+        has_message(" s: running") && has_message(" s: two") && has_message(" s: 20%"),
+        "{progress:?}"
     );
-    // A short one is told of once, and none without a token.
-    let id = with_token(&mut server, "echo short");
-    assert_eq!(progress(&mut server, id).0.len(), 1);
+    // A short call reports only its start, and a call without a token reports nothing.
+    let id = send_with_token(&mut server, "echo short");
+    assert_eq!(receive_with_progress(&mut server, id).0.len(), 1);
     let id = server.send(
         "tools/call",
         &call("shell_run", &json!({"script": "sleep 1.2"})),
     );
-    assert_eq!(progress(&mut server, id).0, []);
-    // What is refused never starts.
+    assert_eq!(receive_with_progress(&mut server, id).0, []);
+    // A refused call does not start.
     let mut refused = call("dump_required", &json!({}));
     refused["_meta"] = json!({"progressToken": "tok"});
     let id = server.send("tools/call", &refused);
-    let (told, response) = progress(&mut server, id);
+    let (progress, response) = receive_with_progress(&mut server, id);
     assert_eq!(
-        (told, &response["result"]["isError"]),
+        (progress, &response["result"]["isError"]),
         (vec![], &json!(true))
     );
 }
@@ -430,7 +431,7 @@ fn a_queued_call_reports_that_it_waits() {
         &call("shell_run", &json!({"script": "sleep 1202"})),
     );
     eventually("it runs", || count_processes(&["sleep", "1202"]) == 1);
-    let second = with_token(&mut server, "echo mine");
+    let second = send_with_token(&mut server, "echo mine");
     for expected in ["started", "1 s: waiting for other commands to end"] {
         assert_eq!(server.receive()["params"]["message"], expected);
     }
@@ -441,7 +442,7 @@ fn a_queued_call_reports_that_it_waits() {
 
 #[test]
 fn a_running_command_ends_when_the_client_dies() {
-    // The client's end of the pipe is all that the server knows of it.
+    // The server notices the client's death only by its end of the pipe.
     let server = fixtures!();
     let mut client = Command::new("sh");
     client
@@ -458,7 +459,7 @@ fn a_running_command_ends_when_the_client_dies() {
     let mut client = client.stdin(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = client.stdin.take().expect("a pipe");
     let sleep = json!({"name": "shell_run", "arguments": {"script": "sleep 1204"}});
-    let text = hello() + &line(2, "tools/call", &sleep);
+    let text = initialize_line() + &line(2, "tools/call", &sleep);
     stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
     eventually("it runs", || count_processes(&["sleep", "1204"]) == 1);
@@ -482,10 +483,10 @@ fn an_unread_or_closed_stderr_does_not_block_the_server() {
         let mut stdin = child.stdin.take().expect("a pipe");
         let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
         let flood = thread::spawn(move || {
-            // Refused, which is logged.
+            // Refusals are logged.
             let refused = call("dump_required", &json!({}));
             let lines = (1..=3000).map(|id| line(id, "tools/call", &refused));
-            for line in std::iter::once(hello()).chain(lines) {
+            for line in std::iter::once(initialize_line()).chain(lines) {
                 stdin.write_all(line.as_bytes()).expect("it reads");
             }
             stdin

@@ -1,4 +1,4 @@
-//! The code generator's golden files, compiled and called: what the checked-in code does with arguments.
+//! Compiles the code generator's golden files and calls their tools.
 
 use std::os::unix::fs::symlink;
 
@@ -32,8 +32,7 @@ fn every_tool_of_a_golden_file_is_found_under_its_name() {
     }
 }
 
-/// A server of a golden file with these variables set, and the folder in which its commands are links to
-/// `argdump`.
+/// A server of a golden file with these variables set. Its commands are links to `argdump` in the folder.
 fn serve_golden(name: &str, variables: &[(&str, &str)]) -> (Server, Folder) {
     let folder = Folder::new();
     for program in ["show", "odd", "docker"] {
@@ -50,7 +49,7 @@ fn serve_golden(name: &str, variables: &[(&str, &str)]) -> (Server, Folder) {
     (Server::start(&mut command), folder)
 }
 
-/// What `argdump` says that it was started with.
+/// What `argdump` received.
 fn dumped(server: &mut Server, tool: &str, args: &Value) -> Value {
     let response = server.call(tool, args);
     assert!(!response.is_error, "{tool} {args}: {response:?}");
@@ -164,7 +163,7 @@ fn the_golden_code_keeps_names_apart_that_become_the_same_identifier() {
     }
     let option = dumped(&mut server, "option", &json!({"some": "x"}));
     assert_eq!(option["argv"], json!(["--some", "x"]));
-    // None of these has arguments, though a tool with a similar name has some.
+    // These have no arguments, although tools with similar names do.
     let args = json!({"self": "1", "Größe": "2", "type": "self", "some": "x"});
     for tool in [
         "git_log",

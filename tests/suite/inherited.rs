@@ -1,5 +1,4 @@
-//! Behaviours that the tests of CLImax in Python name and no other test here proves. The whole list
-//! is in `inherited.md`.
+//! Behaviours of CLImax for Python that no other test covers. `inherited.md` has the whole list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,21 +32,21 @@ fn source(name: &str, text: &str) -> Source {
     }
 }
 
-/// A config that is right.
+/// A valid config.
 struct Accepted {
     cli: Cli,
     code: String,
-    /// What is said about it nevertheless.
+    /// Its warnings.
     diagnostics: Vec<Diagnostic>,
 }
 
 fn accepted(text: &str) -> Accepted {
     let sources = Sources::from(vec![source("config", text)]);
     let mut compiled = compile(&sources);
-    // Not what these tests are about.
+    // These tests are about other warnings.
     compiled
         .diagnostics
-        .retain(|it| it.code != Code::NoCategory);
+        .retain(|diagnostic| diagnostic.code != Code::NoCategory);
     let code = compiled.source;
     let code = code.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
     Accepted {
@@ -57,15 +56,15 @@ fn accepted(text: &str) -> Accepted {
     }
 }
 
-/// The configs as meant.
+/// The models of the configs.
 fn models(sources: &Sources) -> Vec<Cli> {
     let mut diagnostics = Vec::new();
     let configs = climax_codegen::read(&sources.all, &mut diagnostics);
     check(configs, &mut diagnostics).0
 }
 
-/// The messages about paths that cannot be read.
-fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+/// The errors of reading paths that cannot be read.
+fn read_errors(root: &Path, paths: &[PathBuf]) -> Vec<String> {
     let errors = read(root, paths, None).err().expect("an error");
     errors.into_iter().map(|error| error.message).collect()
 }
@@ -75,7 +74,7 @@ fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
 #[test]
 fn a_missing_config_is_reported_by_path() {
     let folder = Folder::new();
-    let messages = unreadable(folder.path(), &["nope.yaml".into()]);
+    let messages = read_errors(folder.path(), &["nope.yaml".into()]);
     assert_eq!(messages.len(), 1);
     assert!(messages[0].contains("`nope.yaml`"), "{messages:?}");
 }
@@ -83,9 +82,9 @@ fn a_missing_config_is_reported_by_path() {
 #[test]
 fn an_empty_list_or_folder_of_configs_is_refused() {
     let folder = Folder::new();
-    assert_eq!(unreadable(folder.path(), &[]), ["no configs are named"]);
+    assert_eq!(read_errors(folder.path(), &[]), ["no configs are named"]);
     assert_eq!(
-        unreadable(folder.path(), &[".".into()]),
+        read_errors(folder.path(), &[".".into()]),
         ["the folder `.` holds no configs"]
     );
 }
@@ -101,9 +100,9 @@ fn one_invalid_config_fails_the_build_and_only_it_is_reported() {
     ]);
     let compiled = compile(&sources);
     assert!(compiled.source.is_none());
-    let said = render(&compiled.diagnostics, &sources.all);
-    assert!(said.contains("wrong.yaml:1:1"), "{said}");
-    assert!(!said.contains("right.yaml"), "{said}");
+    let report = render(&compiled.diagnostics, &sources.all);
+    assert!(report.contains("wrong.yaml:1:1"), "{report}");
+    assert!(!report.contains("right.yaml"), "{report}");
 }
 
 #[test]
@@ -180,7 +179,11 @@ tools: [{name: a, description: A tool}]
 ",
     );
     assert!(accepted.cli.global_args.is_empty());
-    let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
+    let codes: Vec<Code> = accepted
+        .diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code)
+        .collect();
     assert_eq!(codes, [Code::IdleGlobalArgument]);
 }
 

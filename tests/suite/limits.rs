@@ -1,4 +1,4 @@
-//! What keeps a server small, whatever its commands do.
+//! Limits on output, concurrent commands and unread responses.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ fn call(tool: &str, args: &Value) -> Value {
 #[test]
 fn output_over_the_limit_is_read_to_its_end_and_truncated() {
     let mut server = Server::start(&mut fixtures!());
-    // The first call of all brings in what any call needs.
+    // The first call allocates what every call needs.
     server.call(
         "behave_flood",
         &json!({"flood": 3_000_000, "flooderr": 3_000_000}),
@@ -51,8 +51,8 @@ fn max_output_sets_how_much_output_is_kept() {
     let mut server = Server::start(&mut fixtures!("--max-output", "1000"));
     let response = server.call("behave_flood", &json!({"flood": 1_000_000}));
     assert!(response.text.len() < 1100, "{}", response.text.len());
-    let few = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
-    assert_eq!(few.text.len(), 900);
+    let short = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
+    assert_eq!(short.text.len(), 900);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn calls_beyond_max_concurrent_wait_and_can_be_cancelled() {
     let script = format!("touch {}; sleep 65.03", witness.display());
     let cancelled = server.send("tools/call", &call("shell_run", &json!({"script": script})));
     let waiting = server.send("tools/call", &call("git_status", &json!({})));
-    // Searches need no place.
+    // Searches need no permit.
     assert_eq!(
         server.matching_tools(&json!({"query": "git_status"})),
         ["git_status"]
@@ -110,7 +110,7 @@ fn at_most_max_concurrent_commands_run_at_once() {
 #[test]
 fn waiting_calls_run_in_order_of_arrival() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
-    // More than are kept as requests: the rest is kept as lines.
+    // More than the server parses ahead: it parks the rest as lines.
     let ids: Vec<u64> = (0..600)
         .map(|number| {
             let mut params = call("shell_run", &json!({"script": ":"}));
@@ -134,7 +134,7 @@ fn unread_responses_hold_back_commands_and_limit_memory() {
         "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    for (end, meta) in [
+    for (last_command, meta) in [
         ("", json!({})),
         ("", json!({"progressToken": 1})),
         ("", stateless),
@@ -154,10 +154,10 @@ fn unread_responses_hold_back_commands_and_limit_memory() {
         if !meta.to_string().contains("2026") {
             send(0, "initialize", initialize_params("2025-11-25"));
         }
-        // Each answer has six times as many bytes as the command wrote.
+        // As JSON, each NUL byte of output takes six bytes.
         let done = Folder::new();
         let script = format!(
-            "head -c 2000000 /dev/zero; mktemp -p {}; {end}",
+            "head -c 2000000 /dev/zero; mktemp -p {}; {last_command}",
             done.text()
         );
         for id in 1..=64 {
@@ -168,10 +168,10 @@ fn unread_responses_hold_back_commands_and_limit_memory() {
         let count = || fs::read_dir(done.path()).expect("a folder").count();
         eventually("as many have run as may", || count() >= 8);
         let ran = settled("how many commands ran", count);
-        // Those whose answers were handed over, and those that wait for it.
-        assert!(ran < 24, "{ran} commands ran: {end} {meta}");
+        // Commands whose responses are queued, and commands whose responses wait for a permit.
+        assert!(ran < 24, "{ran} commands ran: {last_command} {meta}");
         let kilobytes = process_status(child.id(), "VmHWM");
-        assert!(kilobytes < 80_000, "{kilobytes} kB: {end} {meta}");
+        assert!(kilobytes < 80_000, "{kilobytes} kB: {last_command} {meta}");
         drop(stdin);
         assert!(child.wait().expect("it ends").success());
     }

@@ -1,4 +1,4 @@
-//! The end-to-end tests, a module per subject.
+//! End-to-end tests, one module per subject.
 
 mod adding_a_field;
 mod architecture;

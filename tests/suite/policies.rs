@@ -1,5 +1,5 @@
-//! Which tools and values policies allow. What holds for a policy that was baked holds for one that is
-//! named at the start.
+//! The tools and values that policies allow. Most tests run with a baked policy and again with the same
+//! policy given at the start.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
 
-/// The same policy, baked and named at the start.
+/// The same policy, baked and given at the start.
 fn both() -> [Command; 2] {
     [guarded!(), fixtures!("--policy", POLICY)]
 }
 
-fn written(folder: &Folder, name: &str, policy: &str) -> PathBuf {
+fn write_policy(folder: &Folder, name: &str, policy: &str) -> PathBuf {
     let path = folder.path().join(name);
     fs::write(&path, policy).expect("written");
     path
@@ -140,7 +140,7 @@ fn the_schema_has_the_limits_of_the_policy() {
     }
 }
 
-/// Tool, arguments, and a part of the refusal, if it is one.
+/// Calls as `TOOL ARGUMENTS => PART OF THE REFUSAL`. Without a refusal, the call is allowed.
 const CALLS: &str = r#"
 dump_kinds {"text": "abc", "count": 10, "ratio": -0.5} =>
 dump_kinds {"text": "abc\n"} => does not match pattern '[a-z]+'
@@ -175,7 +175,7 @@ git_log {} =>
 fn values_outside_the_limits_of_a_policy_are_refused() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        let mut assert_answer = |tool: &str, arguments: &Value, refusal: &str| {
+        let mut assert_call = |tool: &str, arguments: &Value, refusal: &str| {
             let response = server.call(tool, arguments);
             assert_eq!(
                 response.is_error,
@@ -184,8 +184,9 @@ fn values_outside_the_limits_of_a_policy_are_refused() {
             );
             if response.is_error {
                 let begin = "Policy validation failed:\n  - Argument '";
-                let is_told = response.text.starts_with(begin) && response.text.contains(refusal);
-                assert!(is_told, "{arguments}: {response:?}");
+                let is_expected =
+                    response.text.starts_with(begin) && response.text.contains(refusal);
+                assert!(is_expected, "{arguments}: {response:?}");
                 assert!(response.text.len() < 1000, "{} bytes", response.text.len());
             }
         };
@@ -193,11 +194,11 @@ fn values_outside_the_limits_of_a_policy_are_refused() {
             let (call, refusal) = line.split_once(" =>").expect("an arrow");
             let (tool, arguments) = call.split_once(' ').expect("a tool");
             let arguments = serde_json::from_str(arguments).expect("JSON");
-            assert_answer(tool, &arguments, refusal.trim());
+            assert_call(tool, &arguments, refusal.trim());
         }
         let pattern = r"does not match pattern '\w{1,200}'";
-        assert_answer("git_commit", &json!({"message": "ä".repeat(150)}), "");
-        assert_answer(
+        assert_call("git_commit", &json!({"message": "ä".repeat(150)}), "");
+        assert_call(
             "git_commit",
             &json!({"message": "a".repeat(100_000)}),
             pattern,
@@ -249,7 +250,7 @@ fn values_like_options_need_a_dash_pattern_in_every_policy() {
     let start = |command: &mut Command, policies: &[&str]| {
         for (number, policy) in policies.iter().enumerate() {
             let policy = format!("tools: {{dump_positional: {{args: {policy}}}}}\n");
-            let path = written(&folder, &format!("{number}.yaml"), &policy);
+            let path = write_policy(&folder, &format!("{number}.yaml"), &policy);
             command.arg("--policy").arg(path);
         }
         Server::start(command).call("dump_positional", &option)
@@ -297,7 +298,7 @@ fn character_classes_match_the_same_characters_as_in_python() {
         ("a{,}", "aaa", "a{,}"),
     ] {
         let policy = json!({"tools": {"git_commit": {"args": {"message": {"pattern": pattern}}}}});
-        let policy = written(&folder, "policy.yaml", &policy.to_string());
+        let policy = write_policy(&folder, "policy.yaml", &policy.to_string());
         let mut server = Server::start(&mut fixtures!("--policy", policy));
         let mut is_allowed = |message| {
             !server
@@ -314,7 +315,7 @@ fn a_large_pattern_is_matched_within_bounds() {
     let folder = Folder::new();
     let policy =
         "tools: {git_commit: {args: {message: {pattern: '(?:.*[ab].{0,3000}\\b){3}c'}}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut fixtures!("--policy", policy));
     let message = "aé".repeat(40_000);
     let response = server.call("git_commit", &json!({"message": message}));
@@ -328,7 +329,7 @@ fn a_large_pattern_is_matched_within_bounds() {
 fn a_pattern_prone_to_catastrophic_backtracking_is_matched_in_linear_time() {
     let folder = Folder::new();
     let policy = "tools: {git_commit: {args: {message: {pattern: '(a+)+$'}}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut fixtures!("--policy", policy));
     let message = "a".repeat(100_000);
     assert!(
@@ -350,7 +351,7 @@ fn a_policy_at_the_start_can_only_narrow_the_baked_one() {
                   approval: {global: none}\n\
                   tools:\n\
                   \x20 dump_kinds: {args: {count: {min: 5, max: 100}, text: {pattern: 'a.*'}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut guarded!("--policy", policy));
     assert_eq!(
         server.matching_tools(&json!({"query": "git"})),
@@ -394,8 +395,8 @@ fn several_policies_apply_together() {
     let other =
         "tools: {git_log: {description: Second, args: {max_count: {min: 5}}}, git_tag: {}}\n";
     let (one, other) = (
-        written(&folder, "one.yaml", one),
-        written(&folder, "other.yaml", other),
+        write_policy(&folder, "one.yaml", one),
+        write_policy(&folder, "other.yaml", other),
     );
     let mut command = fixtures!("--policy", &one, "--policy", &other);
     let mut server = Server::start(&mut command);
@@ -406,13 +407,13 @@ fn several_policies_apply_together() {
         let response = server.call("git_log", &json!({"max_count": count}));
         assert_eq!(!response.is_error, is_allowed, "{response:?}");
     }
-    let nothing = written(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
+    let nothing = write_policy(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
     let output = run(&mut fixtures!("--policy", &one, "--policy", &nothing));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("[CLX057]: no tool is allowed by all policies"),
-        "{said}"
+        stderr.contains("[CLX057]: no tool is allowed by all policies"),
+        "{stderr}"
     );
 }
 
@@ -420,15 +421,15 @@ fn several_policies_apply_together() {
 fn cli_selection_and_policies_apply_together() {
     let names = |arguments: &[&str]| {
         let output = run(fixtures!("list", "--json", "--policy", POLICY).args(arguments));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output, said)
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output, stderr)
     };
     let (output, _) = names(&["git"]);
     let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(list["tools"].as_array().map(Vec::len), Some(2));
-    let (output, said) = names(&["docker"]);
+    let (output, stderr) = names(&["docker"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(said, "error: the policy allows no tool of `docker`\n");
+    assert_eq!(stderr, "error: the policy allows no tool of `docker`\n");
 }
 
 #[test]
@@ -438,12 +439,12 @@ fn a_policy_that_matches_no_tool_is_refused_without_advice_to_enable_everything(
     std::fs::write(&path, "tools: {terraform_plan: {}}\n").expect("written");
     let output = run(&mut fixtures!("--policy", &path));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("none of the tools that this policy allows is here"),
-        "{said}"
+        stderr.contains("none of the tools that this policy allows is here"),
+        "{stderr}"
     );
-    assert!(!said.contains("default: enabled"), "{said}");
+    assert!(!stderr.contains("default: enabled"), "{stderr}");
 }
 
 #[test]
@@ -452,16 +453,16 @@ fn list_shows_the_tools_and_limits_that_a_policy_leaves() {
         let output = run(Command::new(command.get_program())
             .arg("list")
             .args(command.get_args()));
-        let shown = String::from_utf8_lossy(&output.stdout);
+        let table = String::from_utf8_lossy(&output.stdout);
         for part in [
             "git-tools (2 tools)",
             "[max_count:..100=10]",
             "[text:/^(?:[a-z]+)$/]",
             "6 tools in all",
         ] {
-            assert!(shown.contains(part), "{part} is not in:\n{shown}");
+            assert!(table.contains(part), "{part} is not in:\n{table}");
         }
-        assert!(!shown.contains("git_push"), "{shown}");
+        assert!(!table.contains("git_push"), "{table}");
     }
 }
 
@@ -470,9 +471,9 @@ fn a_missing_policy_file_prevents_the_start() {
     let output = run(&mut fixtures!("--policy", "no/such.yaml"));
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(output.stdout, b"");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.starts_with("error[CLX001]: cannot read `no/such.yaml`"),
-        "{said}"
+        stderr.starts_with("error[CLX001]: cannot read `no/such.yaml`"),
+        "{stderr}"
     );
 }

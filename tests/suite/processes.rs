@@ -1,4 +1,4 @@
-//! Whatever a command starts is gone when its call is over, however it is over.
+//! However a call ends, the processes that its command started end with it.
 
 use std::process::Command;
 use std::thread;
@@ -10,20 +10,20 @@ use climax_tests::{
 };
 use serde_json::{Value, json};
 
-/// Processes of all kinds, each a `sleep` of its own length.
-struct Zoo {
+/// A script that starts processes that are hard to find or to end. Each is a `sleep` of a different duration.
+struct ProcessZoo {
     script: String,
-    lengths: Vec<String>,
+    durations: Vec<String>,
 }
 
-impl Zoo {
-    /// The number tells the zoos of one test run apart, and that of the process those of two.
+impl ProcessZoo {
+    /// The number must differ among the tests of a run; the test process's id tells runs apart.
     fn new(number: usize) -> Self {
         let run = std::process::id();
-        let lengths: Vec<String> = (1..=7)
+        let durations: Vec<String> = (1..=7)
             .map(|kind| format!("{}.0{kind}{run}", 1000 + number))
             .collect();
-        let [group, session, orphan, naked, deaf, stopped, last] = lengths.as_slice() else {
+        let [group, session, orphan, naked, deaf, stopped, last] = durations.as_slice() else {
             unreachable!("seven of them");
         };
         let script = format!(
@@ -33,10 +33,10 @@ impl Zoo {
              (env -i setsid sh -c 'sleep {naked} & exit' &) ; \
              (trap '' TERM; setsid sh -c 'sleep {deaf}; :') & \
              sh -c 'sleep {stopped} & sleep 0.1; kill -STOP $! $$' & \
-             echo they all run; \
+             echo all started; \
              sleep {last}"
         );
-        Self { script, lengths }
+        Self { script, durations }
     }
 
     fn call(&self, tool: &str) -> Value {
@@ -45,50 +45,48 @@ impl Zoo {
     }
 
     fn alive(&self) -> usize {
-        self.lengths
+        self.durations
             .iter()
-            .map(|length| count_processes(&["sleep", length]))
+            .map(|duration| count_processes(&["sleep", duration]))
             .sum()
     }
 
-    fn is_complete(&self) {
-        eventually("all animals are there", || {
-            self.alive() == self.lengths.len()
-        });
+    fn wait_until_complete(&self) {
+        eventually("all processes run", || self.alive() == self.durations.len());
     }
 
-    fn is_empty(&self) {
-        eventually("no animal is left", || self.alive() == 0);
+    fn wait_until_empty(&self) {
+        eventually("no process is left", || self.alive() == 0);
     }
 }
 
 #[test]
 fn a_timeout_ends_every_process_that_the_call_started() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = Zoo::new(0);
+    let zoo = ProcessZoo::new(0);
     let response = server.call("shell_brief", &json!({"script": zoo.script}));
     assert_eq!(
         response.text,
-        "they all run\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]"
+        "all started\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]"
     );
     assert!(response.is_error);
-    zoo.is_empty();
+    zoo.wait_until_empty();
 }
 
 #[test]
 fn a_cancellation_ends_every_process_of_its_call_and_none_of_another() {
     let mut server = Server::start(&mut fixtures!());
-    let (first, second) = (Zoo::new(1), Zoo::new(2));
+    let (first, second) = (ProcessZoo::new(1), ProcessZoo::new(2));
     let cancelled = server.send("tools/call", &first.call("shell_run"));
     let other = server.send("tools/call", &second.call("shell_run"));
-    first.is_complete();
-    second.is_complete();
+    first.wait_until_complete();
+    second.wait_until_complete();
     server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
-    first.is_empty();
-    second.is_complete();
+    first.wait_until_empty();
+    second.wait_until_complete();
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    second.is_empty();
-    // The server goes on.
+    second.wait_until_empty();
+    // The server still works.
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
         "on"
@@ -98,9 +96,9 @@ fn a_cancellation_ends_every_process_of_its_call_and_none_of_another() {
 #[test]
 fn the_end_of_input_ends_every_process_and_the_server() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = Zoo::new(3);
+    let zoo = ProcessZoo::new(3);
     server.send("tools/call", &zoo.call("shell_run"));
-    zoo.is_complete();
+    zoo.wait_until_complete();
     let (status, _) = server.close();
     assert!(status.success(), "{status}");
     assert_eq!(zoo.alive(), 0, "they are gone before the server is");
@@ -110,9 +108,9 @@ fn the_end_of_input_ends_every_process_and_the_server() {
 fn a_signal_ends_every_process_and_the_server() {
     for (number, signal) in [(4, "TERM"), (5, "INT"), (6, "HUP")] {
         let mut server = Server::start(&mut fixtures!());
-        let zoo = Zoo::new(number);
+        let zoo = ProcessZoo::new(number);
         server.send("tools/call", &zoo.call("shell_run"));
-        zoo.is_complete();
+        zoo.wait_until_complete();
         send_signal(signal, server.id());
         let status = server.wait();
         assert!(status.success(), "{signal}: {status}");
@@ -127,15 +125,15 @@ fn a_signal_ends_every_process_and_the_server() {
 #[test]
 fn killing_the_server_leaves_no_process() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = Zoo::new(7);
+    let zoo = ProcessZoo::new(7);
     server.send("tools/call", &zoo.call("shell_run"));
-    zoo.is_complete();
-    let helpers = descendants(server.id());
+    zoo.wait_until_complete();
+    let workers = descendants(server.id());
     send_signal("KILL", server.id());
     server.wait();
-    zoo.is_empty();
-    eventually("the helpers are gone", || {
-        helpers.keys().all(|&helper| has_exited(helper))
+    zoo.wait_until_empty();
+    eventually("the workers are gone", || {
+        workers.keys().all(|&worker| has_exited(worker))
     });
 }
 
@@ -143,17 +141,17 @@ fn killing_the_server_leaves_no_process() {
 fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
     for milliseconds in 0..20 {
         let mut server = Server::start(&mut fixtures!());
-        let zoo = Zoo::new(20 + usize::try_from(milliseconds).expect("few"));
+        let zoo = ProcessZoo::new(20 + usize::try_from(milliseconds).expect("few"));
         server.send("tools/call", &zoo.call("shell_run"));
-        // Not to wait for something, but to meet every moment of a start.
+        // This sleep waits for nothing: it varies the phase of the start at which the server is killed.
         thread::sleep(Duration::from_millis(milliseconds));
-        let helpers = descendants(server.id());
+        let workers = descendants(server.id());
         send_signal("KILL", server.id());
         server.wait();
-        eventually("the helpers are gone", || {
-            helpers.keys().all(|&helper| has_exited(helper))
+        eventually("the workers are gone", || {
+            workers.keys().all(|&worker| has_exited(worker))
         });
-        zoo.is_empty();
+        zoo.wait_until_empty();
     }
 }
 
@@ -177,7 +175,7 @@ fn a_command_gets_sigterm_before_sigkill_and_its_last_output_counts() {
     eventually("it runs", || {
         !find_processes(&["sh", "-c", &script_text]).is_empty()
     });
-    // The trap is set a moment after that.
+    // The shell sets its trap after it was started.
     eventually("its loop runs", || count_processes(&["sleep", "0.01"]) > 0);
     server.notify("notifications/cancelled", &json!({"requestId": id}));
     eventually("it cleaned up", || file.exists());
@@ -187,20 +185,20 @@ fn a_command_gets_sigterm_before_sigkill_and_its_last_output_counts() {
 fn the_response_comes_at_the_timeout_even_if_stdout_stays_open() {
     let mut server = Server::start(&mut fixtures!());
     for script in [
-        // A grandchild in a session of its own holds it open.
+        // A grandchild in another session holds stdout open.
         "echo so far; setsid sleep 1101 & sleep 1102",
-        // It is closed already.
+        // The command has closed stdout.
         "echo so far; exec >&- 2>&-; sleep 1103",
-        // One that cannot be asked.
+        // The command ignores SIGTERM.
         "echo so far; trap '' TERM; while :; do sleep 1104; done",
     ] {
         let response = server.call("shell_brief", &json!({"script": script}));
         let expected = "so far\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]";
         assert_eq!(response.text, expected, "{script}");
     }
-    for length in ["1101", "1102", "1103", "1104"] {
+    for duration in ["1101", "1102", "1103", "1104"] {
         eventually("nothing is left", || {
-            count_processes(&["sleep", length]) == 0
+            count_processes(&["sleep", duration]) == 0
         });
     }
 }
@@ -208,7 +206,7 @@ fn the_response_comes_at_the_timeout_even_if_stdout_stays_open() {
 #[test]
 fn a_command_that_ends_just_before_its_timeout_succeeds() {
     let mut server = Server::start(&mut fixtures!());
-    // What is left behind holds the output, which is waited for beyond the time that is allowed.
+    // The background process holds stdout open beyond the timeout.
     let ids: Vec<u64> = (40..50)
         .map(|hundredths| {
             let text = format!("sleep 1151 & sleep 0.{hundredths}; echo done");
@@ -222,7 +220,7 @@ fn a_command_that_ends_just_before_its_timeout_succeeds() {
         .filter(|response| response.text.starts_with("done"))
         .collect();
     let late = done.iter().filter(|response| response.is_error).count();
-    // Between the last word and the end there is a moment, and on a busy machine it is long.
+    // On a busy machine, some may time out between their last output and their exit.
     assert!(late < done.len(), "{done:?}");
 }
 
@@ -293,9 +291,9 @@ fn processes_and_open_files_do_not_accumulate() {
     eventually("nothing is left", || {
         count_processes(&["sleep", "1121"]) == 0
     });
-    eventually("only idle helpers are left, and none is a zombie", || {
-        let helpers = descendants(server.id());
-        helpers.len() <= 17 && helpers.values().all(|&state| state == 'S')
+    eventually("only idle workers are left, and none is a zombie", || {
+        let workers = descendants(server.id());
+        workers.len() <= 17 && workers.values().all(|&state| state == 'S')
     });
     eventually("files are closed", || {
         count_files_beside_workers(server.id()) <= files + PREPARED_PIPE_ENDS
@@ -305,13 +303,13 @@ fn processes_and_open_files_do_not_accumulate() {
 #[test]
 fn processes_that_keep_forking_are_ended() {
     let mut server = Server::start(&mut fixtures!());
-    // Each one starts the next and ends, and none of them can be asked.
+    // Each one starts the next and ends, and all ignore SIGTERM.
     let script_text = "trap '' TERM; hop() { sleep 0.005; hop & }; hop & hop & hop & sleep 1141";
     let words = ["sh", "-c", script_text];
     let id = server.send("tools/call", &script_call("shell_run", script_text));
     eventually("they run", || count_processes(&words) > 2);
     server.notify("notifications/cancelled", &json!({"requestId": id}));
-    // A look may miss one that is just born.
+    // A single look may miss a new process.
     eventually("none is left", || {
         (0..20).all(|_| count_processes(&words) == 0)
     });
@@ -344,7 +342,7 @@ fn waiting_for_a_permit_does_not_count_towards_the_timeout() {
 
 #[test]
 fn the_open_file_limit_is_raised_for_the_server_and_kept_for_commands() {
-    // A usual limit of open files, which 256 calls at once exceed; commands keep it.
+    // A common limit of open files, which 256 concurrent calls exceed. Commands keep it.
     let server = fixtures!();
     let mut command = Command::new("sh");
     command

@@ -1,4 +1,4 @@
-//! MCP itself: versions, capabilities, errors, and the end.
+//! MCP over stdio: revisions, capabilities, malformed messages, and the end of input.
 
 use climax_tests::{Server, fixtures, initialize_params, run_with_input, text, tool_response};
 use serde_json::{Value, json};
@@ -150,14 +150,14 @@ fn a_message_of_ten_megabytes_is_answered_and_a_longer_one_refused() {
 #[test]
 fn the_end_of_input_ends_the_server_after_pending_requests() {
     let plain = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
-    let mut told = plain.clone();
-    told["_meta"] = json!({"progressToken": 1});
-    for params in [plain, told] {
+    let mut with_token = plain.clone();
+    with_token["_meta"] = json!({"progressToken": 1});
+    for params in [plain, with_token] {
         let mut server = start();
         let id = server.send("tools/call", &params);
         let (status, lines) = server.close();
         assert!(status.success());
-        let last = lines.last().expect("an answer");
+        let last = lines.last().expect("a response");
         let response: Value = serde_json::from_str(last).expect("JSON");
         assert_eq!(response["id"], id);
         assert_eq!(tool_response(&response).text, "git status", "{lines:?}");
@@ -187,7 +187,7 @@ fn the_last_message_needs_no_newline() {
     ];
     let output = run_with_input(
         &mut fixtures!(),
-        &requests.map(|it| it.to_string()).join("\n"),
+        &requests.map(|request| request.to_string()).join("\n"),
     );
     let responses = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(responses.lines().count(), 2, "{responses}");

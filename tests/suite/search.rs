@@ -1,4 +1,4 @@
-//! What `climax_search` finds, and in which order.
+//! `climax_search`: matches, filters, limits and order.
 
 use climax_tests::{Server, fixtures};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn a_query_can_match_across_fields_of_a_tool_but_not_across_tools() {
     let mut server = start();
     let query = "git_tag mark a commit [with a name] git-tools vcs version-control commits";
     assert_eq!(server.matching_tools(&json!({"query": query})), ["git_tag"]);
-    // A match does not go on into the next tool.
+    // A match does not extend into the next tool.
     let across = format!("{query}\ngit_recommit");
     let response = server.search(&json!({"query": across}));
     assert_eq!(response["match"], "ranked", "{response}");
@@ -187,7 +187,7 @@ fn long_queries_and_arguments_of_wrong_types_do_no_harm() {
     let mut server = start();
     let long = server.search(&json!({"query": "x".repeat(100_000)}));
     assert_eq!(long["results"], json!([]));
-    // As many words as a message has room for are no more work than a sentence.
+    // A query with half a million words is still answered in time.
     let words: Vec<String> = (0..500_000)
         .map(|number| format!("commit{number}"))
         .collect();
@@ -225,7 +225,7 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
             (climax_tests::text(&tool["tool_name"]), name, line)
         })
         .collect();
-    // Words and parts of words, and parts that go across.
+    // Words, parts of words, and parts that cross words.
     let mut needles: Vec<String> = Vec::new();
     for (_, _, line) in &tools {
         needles.extend(line.split_whitespace().map(str::to_owned));
@@ -240,10 +240,10 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
     needles.extend(["commit", "git", "nosuchthing", "e", "_", "tool", "x y"].map(str::to_owned));
     needles.sort_unstable();
     needles.dedup();
-    let mut found_by_word = 0;
+    let mut word_searches = 0;
     for needle in needles {
         let rank = |name: &str| {
-            let mut words = name.split(|it: char| !it.is_alphanumeric());
+            let mut words = name.split(|character: char| !character.is_alphanumeric());
             if name == needle {
                 0
             } else if words.any(|word| word == needle) {
@@ -267,7 +267,7 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
         }
         let found = response["results"].as_array().expect("results").iter();
         let found: Vec<String> = found
-            .map(|it| climax_tests::text(&it["tool_name"]))
+            .map(|result| climax_tests::text(&result["tool_name"]))
             .collect();
         let best: Vec<&String> = expected.iter().copied().take(3).collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), best, "{needle:?}");
@@ -275,7 +275,7 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
             .as_u64()
             .unwrap_or(found.len() as u64);
         assert_eq!(total, expected.len() as u64, "{needle:?}");
-        found_by_word += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
+        word_searches += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
     }
-    assert!(found_by_word > 100, "{found_by_word}");
+    assert!(word_searches > 100, "{word_searches}");
 }

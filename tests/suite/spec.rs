@@ -1,5 +1,5 @@
-//! The acceptance scenarios, edge cases, requirements and success criteria of the specification of
-//! the meta-tools, each by its number.
+//! The specification of the meta-tools: acceptance scenarios, edge cases, requirements and success criteria.
+//! Test names begin with their numbers.
 
 use std::fs;
 
@@ -21,7 +21,9 @@ fn us1_1_fr_002_a_query_finds_tools_with_everything_needed_to_call_them() {
     let mut server = start();
     let response = server.search(&json!({"query": "commit", "cli": "git-tools"}));
     let found = response["results"].as_array().expect("results").iter();
-    let commit = found.clone().find(|it| it["tool_name"] == "git_commit");
+    let commit = found
+        .clone()
+        .find(|result| result["tool_name"] == "git_commit");
     assert_eq!(
         commit.expect("git_commit"),
         &json!({
@@ -37,7 +39,9 @@ fn us1_1_fr_002_a_query_finds_tools_with_everything_needed_to_call_them() {
             },
         })
     );
-    let log = found.clone().find(|it| it["tool_name"] == "git_log");
+    let log = found
+        .clone()
+        .find(|result| result["tool_name"] == "git_log");
     assert_eq!(
         log.expect("git_log")["input_schema"]["properties"]["max_count"],
         json!({"type": "integer", "description": "How many", "default": 10})
@@ -311,7 +315,7 @@ fn edge_a_tool_is_not_registered_under_its_own_name_in_default_mode() {
     assert_eq!(response["error"]["message"], "Unknown tool: git_status");
 }
 
-// Requirements and success criteria that no scenario names.
+// Requirements and success criteria beyond the scenarios.
 
 #[test]
 fn fr_001_fr_005_both_meta_tools_are_registered_as_the_contract_says() {
@@ -441,7 +445,7 @@ fn fr_017_a_config_field_that_climax_for_python_does_not_have_is_refused() {
     let messages: Vec<&str> = compiled
         .diagnostics
         .iter()
-        .map(|it| it.message.as_str())
+        .map(|diagnostic| diagnostic.message.as_str())
         .collect();
     assert_eq!(
         messages,

@@ -1,4 +1,5 @@
-//! The same requests over standard input and output and over a transport of rmcp's give the same responses.
+//! Compares the stdio transport with rmcp's own transport over an in-memory duplex: the same requests must
+//! have the same responses.
 
 use std::fs;
 use std::io::Write;
@@ -32,7 +33,7 @@ fn search(arguments: &Value) -> (&'static str, Value) {
     registered("climax_search", arguments)
 }
 
-/// Requests for the default mode, in every revision.
+/// Requests for the default mode.
 fn requests() -> Vec<(&'static str, Value)> {
     let mut with_token = call("git_status", &json!({}));
     with_token.1["_meta"] = json!({"progressToken": "token"});
@@ -96,8 +97,8 @@ fn requests() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The response to a request, and the progress before it.
-fn response(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
+/// Sends a request and returns its progress notifications and response.
+fn exchange(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
     let id = server.send(method, params);
     let mut messages = Vec::new();
     loop {
@@ -110,7 +111,7 @@ fn response(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
     }
 }
 
-/// What differs from one request to the next.
+/// Removes timestamps and durations, which differ between requests.
 fn without_times(mut messages: Vec<Value>) -> Vec<Value> {
     for message in &mut messages {
         if let Some(text) = message["result"]["content"][0]["text"].as_str()
@@ -147,8 +148,8 @@ fn compare(
             }
             params["_meta"] = meta;
         }
-        let ours = without_times(response(&mut stdio, method, &params));
-        let theirs = without_times(response(&mut duplex, method, &params));
+        let ours = without_times(exchange(&mut stdio, method, &params));
+        let theirs = without_times(exchange(&mut duplex, method, &params));
         assert_eq!(ours, theirs, "{revision} {method} {params}");
     }
     requests.len()
@@ -240,7 +241,7 @@ fn a_cancelled_call_has_no_response_over_either_transport() {
 fn long_responses_do_not_block_later_ones_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
-        // Several times as many as may exist at once.
+        // Several times as many long responses as may exist at once.
         let flood = json!({"name": "climax_call", "arguments":
             {"tool_name": "behave_flood", "args": {"flood": 300_000}}});
         let ids: Vec<u64> = (0..12).map(|_| server.send("tools/call", &flood)).collect();
@@ -277,7 +278,7 @@ fn unread_long_responses_hold_back_commands_over_either_transport() {
             let count = || fs::read_dir(done.path()).expect("a folder").count();
             eventually("as many have run as may", || count() >= 16);
             let ran = settled("how many commands ran", count);
-            // Those whose answers wait, those that ran when there were enough, and a few that were written.
+            // Commands whose responses wait, commands that ran meanwhile, and a few whose responses fit the pipe.
             assert!(ran < 48, "{ran} commands ran: {meta}");
             drop(stdin);
             drop(child.stdout.take());

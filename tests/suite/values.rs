@@ -1,4 +1,4 @@
-//! Whatever values a call has: the program gets them as they are, or the answer says why not.
+//! Unusual values and paths: programs receive them unchanged, or the result says why not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, ToolResponse, fixtures, run};
 use serde_json::{Value, json};
 
-fn failure(response: &ToolResponse) -> &str {
+fn failure_reason(response: &ToolResponse) -> &str {
     assert!(response.is_error, "{response:?}");
     let reason = response.text.strip_prefix("[stderr]\n");
     let reason = reason.and_then(|reason| reason.strip_suffix("\n\n[exit code: -1]"));
@@ -20,15 +20,15 @@ fn a_nul_byte_in_an_argument_is_reported() {
     let mut server = Server::start(&mut fixtures!());
     let response = server.call("shell_run", &json!({"script": "echo a\0b"}));
     assert_eq!(
-        failure(&response),
+        failure_reason(&response),
         "Cannot run sh: an argument has a NUL byte, which no argument can hold"
     );
     let response = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
     assert_eq!(
-        failure(&response),
+        failure_reason(&response),
         "Cannot run sh: the working directory has a NUL byte"
     );
-    // Standard input can hold anything.
+    // Standard input may contain NUL bytes.
     let dumped = server.call("dump_stdin", &json!({"text": "a\0b"})).json();
     assert_eq!(dumped["stdin"], "a\0b");
 }
@@ -38,7 +38,7 @@ fn arguments_too_long_for_the_system_are_reported() {
     let mut server = Server::start(&mut fixtures!());
     let response = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
     assert_eq!(
-        failure(&response),
+        failure_reason(&response),
         "Cannot run sh: its arguments are too long for the system (5000004 bytes)"
     );
     assert_eq!(
@@ -58,7 +58,7 @@ fn an_unusable_working_directory_is_reported_with_the_reason() {
             "shell_run",
             &json!({"script": "pwd", "directory": directory}),
         );
-        failure(&response).to_owned()
+        failure_reason(&response).to_owned()
     };
     assert_eq!(
         reason("/no/such/directory"),
@@ -81,7 +81,7 @@ fn a_working_directory_without_permission_is_reported() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let mut command = fixtures!();
     if run(Command::new("id").arg("-u")).stdout == b"0\n" {
-        // Root may enter everything, so the server runs as nobody.
+        // Root may enter every directory, so the server runs as nobody.
         command.uid(65534).gid(65534);
     }
     let mut server = Server::start(&mut command);
@@ -91,7 +91,7 @@ fn a_working_directory_without_permission_is_reported() {
         &json!({"script": "pwd", "directory": directory}),
     );
     assert_eq!(
-        failure(&response),
+        failure_reason(&response),
         format!("Permission denied: working directory {directory}")
     );
 }
@@ -104,11 +104,14 @@ fn a_program_that_cannot_be_executed_is_reported_with_the_reason() {
     let name = text.to_str().expect("UTF-8");
     let mut server = Server::start(fixtures!().env("ARGDUMP", &text));
     let response = server.call("plain_nothing", &json!({}));
-    assert_eq!(failure(&response), format!("Permission denied: {name}"));
+    assert_eq!(
+        failure_reason(&response),
+        format!("Permission denied: {name}")
+    );
     fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).expect("permissions");
     let response = server.call("plain_nothing", &json!({}));
     assert!(
-        failure(&response).starts_with(&format!("Cannot run {name}: ")),
+        failure_reason(&response).starts_with(&format!("Cannot run {name}: ")),
         "{response:?}"
     );
 }

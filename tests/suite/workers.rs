@@ -1,4 +1,4 @@
-//! The helper processes that run commands: what may happen to them, and what nobody notices of it.
+//! The supervisor and its workers: they may be signalled, stopped or killed without harm to other calls.
 
 use std::fs;
 use std::process::Command;
@@ -39,17 +39,13 @@ fn signals_that_the_client_blocks_still_reach_the_server() {
 fn supervisor_and_workers_that_die_are_replaced() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
-    let helpers = descendants(server.id());
-    assert_eq!(
-        helpers.len(),
-        2,
-        "one that runs commands, and one that makes such"
-    );
-    for &helper in helpers.keys() {
-        send_signal("KILL", helper);
+    let workers = descendants(server.id());
+    assert_eq!(workers.len(), 2, "a supervisor and a worker");
+    for &worker in workers.keys() {
+        send_signal("KILL", worker);
     }
-    eventually("the helpers are gone", || {
-        helpers.keys().all(|&helper| has_exited(helper))
+    eventually("supervisor and workers are gone", || {
+        workers.keys().all(|&worker| has_exited(worker))
     });
     assert_eq!(
         server.call("shell_run", &json!({"script": "echo on"})).text,
@@ -83,16 +79,16 @@ fn a_command_that_kills_its_process_group_kills_only_itself() {
 fn an_idle_worker_ignores_sigterm() {
     let mut server = Server::start(&mut fixtures!());
     let response = server.call("shell_run", &json!({"script": "echo $PPID"}));
-    let helper = response.text.parse().expect("a number");
-    send_signal("TERM", helper);
+    let worker = response.text.parse().expect("a number");
+    send_signal("TERM", worker);
     let response = server.call("shell_run", &json!({"script": "sleep 0.1; echo $PPID"}));
-    assert_eq!(response.text, helper.to_string());
+    assert_eq!(response.text, worker.to_string());
 }
 
 #[test]
 fn killing_a_worker_ends_its_processes_and_no_others() {
     let mut server = Server::start(&mut fixtures!());
-    // It ends with the folder, so that a failure of this test leaves no daemon behind.
+    // The daemon ends when the folder is removed, also when this test fails.
     let folder = Folder::new();
     let lines = format!(
         "while [ -e {} ]; do (sleep 1181 &); sleep 0.05; done",
@@ -118,12 +114,12 @@ fn killing_a_worker_ends_its_processes_and_no_others() {
     assert_eq!(
         count_processes(&["sleep", "1182"]),
         1,
-        "another helper keeps it"
+        "it belongs to another worker"
     );
     let after = find_processes(&["sleep", "1181"]);
     assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    // A child that it has just forked has its command line too.
+    // A child that was just forked still has the daemon's command line.
     let daemon = ["sh", "-c", &lines];
     assert!(count_processes(&daemon) > 0);
     eventually("the daemon is gone", || {
@@ -147,14 +143,14 @@ fn killing_a_worker_ends_its_processes_and_no_others() {
 #[test]
 fn a_large_order_to_a_stopped_worker_times_out_or_can_be_cancelled() {
     let mut server = Server::start(&mut fixtures!());
-    let helper = server.call("shell_run", &json!({"script": "echo $PPID"}));
-    let helper: u32 = helper.text.parse().expect("a number");
-    // More than a socket holds, to a helper that does not read.
-    send_signal("STOP", helper);
+    let worker = server.call("shell_run", &json!({"script": "echo $PPID"}));
+    let worker: u32 = worker.text.parse().expect("a number");
+    // More than the socket's buffer, for a worker that does not read.
+    send_signal("STOP", worker);
     let long = format!(": {}", "x".repeat(100_000)) + &"\n: xxxxxxxx".repeat(200_000);
     let response = server.call("shell_brief", &json!({"script": long}));
     assert!(response.text.contains("Command timed out"), "{response:?}");
-    eventually("the helper goes on and leaves", || has_exited(helper));
+    eventually("the worker is resumed and ends", || has_exited(worker));
     let id = server.send("tools/call", &script_call("shell_run", &long));
     server.notify("notifications/cancelled", &json!({"requestId": id}));
     let response = server.call("shell_run", &json!({"script": "echo on"}));
@@ -168,7 +164,7 @@ fn a_stopped_worker_is_resumed_and_ends_its_command() {
     let response = server.call("shell_brief", &json!({"script": text}));
     assert!(response.text.contains("Command timed out"), "{response:?}");
     eventually("it is gone", || count_processes(&["sleep", "1191"]) == 0);
-    // When the server ends, nobody tells the helper's parent.
+    // When the server ends, it no longer asks the supervisor to resume the worker.
     let stop = "kill -STOP $PPID; exec sleep 1192";
     server.send("tools/call", &script_call("shell_run", stop));
     eventually("it runs", || count_processes(&["sleep", "1192"]) == 1);
@@ -188,8 +184,8 @@ fn the_processes_of_256_calls_are_ended_within_seconds() {
     let start = Instant::now();
     send_signal("KILL", server.id());
     eventually("none is left", || count_processes(&["sleep", "1193"]) == 0);
-    // A second is the promise; the machine may be busy. A look at all processes, by each helper and
-    // for each of its looks, takes several.
+    // The documented limit is a second; a busy machine may take longer. If each worker scanned all processes,
+    // it would take several times as long.
     assert!(start.elapsed() < Duration::from_secs(4));
 }
 
@@ -204,8 +200,8 @@ fn a_stopped_worker_does_not_delay_the_response() {
             .starts_with("so far\n\n[stderr]\nCommand timed out"),
         "{response:?}"
     );
-    for helper in descendants(server.id()).into_keys() {
-        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
+    for worker in descendants(server.id()).into_keys() {
+        run(Command::new("kill").args(["-CONT", &worker.to_string()]));
     }
     eventually("it is gone", || count_processes(&["sleep", "1171"]) == 0);
 }
@@ -216,16 +212,16 @@ fn a_stopped_worker_does_not_keep_the_server_from_ending() {
     server.send("tools/call", &script_call("shell_run", "sleep 1161"));
     eventually("it runs", || count_processes(&["sleep", "1161"]) == 1);
     let command = find_processes(&["sleep", "1161"]);
-    let mut helpers = descendants(server.id());
-    helpers.retain(|helper, _| !command.contains(helper));
-    for &helper in helpers.keys() {
-        send_signal("STOP", helper);
+    let mut workers = descendants(server.id());
+    workers.retain(|worker, _| !command.contains(worker));
+    for &worker in workers.keys() {
+        send_signal("STOP", worker);
     }
     let (status, _) = server.close();
     assert!(status.success(), "{status}");
-    // The system may have woken them up by itself, as nobody else is left who could.
-    for helper in helpers.keys() {
-        run(Command::new("kill").args(["-CONT", &helper.to_string()]));
+    // The kernel may have resumed them already, as their process group is orphaned.
+    for worker in workers.keys() {
+        run(Command::new("kill").args(["-CONT", &worker.to_string()]));
     }
     eventually("it is gone", || count_processes(&["sleep", "1161"]) == 0);
 }
