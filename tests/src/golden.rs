@@ -1,4 +1,4 @@
-//! A server of one of the code generator's golden files. The variable `GOLDEN` names the file.
+//! A server of one of the code generator's golden files, which the variable `GOLDEN` names.
 
 use std::env;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let catalog = match env::var("GOLDEN").as_deref() {
         Ok("odd_names") => &odd_names::CATALOG,
         Ok("with_policy") => &with_policy::CATALOG,
-        // Also where a policy removes the variable: the supervisor runs this program, too.
+        // The supervisor runs this program without the variable, where a policy removes it.
         _ => &every_kind::CATALOG,
     };
     climax_runtime::main(catalog)
