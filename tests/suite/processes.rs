@@ -11,27 +11,36 @@ use climax_tests::{
 use serde_json::{Value, json};
 
 /// A script that starts processes that are hard to find or to end. Each is a `sleep` of a different duration.
-struct ProcessZoo {
+struct StubbornProcesses {
     script: String,
     durations: Vec<String>,
 }
 
-impl ProcessZoo {
+impl StubbornProcesses {
     /// The number must differ among the tests of a run; the test process's id tells runs apart.
     fn new(number: usize) -> Self {
         let run = std::process::id();
         let durations: Vec<String> = (1..=7)
             .map(|kind| format!("{}.0{kind}{run}", 1000 + number))
             .collect();
-        let [group, session, orphan, naked, deaf, stopped, last] = durations.as_slice() else {
-            unreachable!("seven of them");
+        let [
+            group,
+            session,
+            orphan,
+            without_environment,
+            ignores_sigterm,
+            stopped,
+            last,
+        ] = durations.as_slice()
+        else {
+            unreachable!("there are seven");
         };
         let script = format!(
             "sleep {group} & \
              setsid sleep {session} & \
              (setsid sh -c 'sleep {orphan} & exit' &) ; \
-             (env -i setsid sh -c 'sleep {naked} & exit' &) ; \
-             (trap '' TERM; setsid sh -c 'sleep {deaf}; :') & \
+             (env -i setsid sh -c 'sleep {without_environment} & exit' &) ; \
+             (trap '' TERM; setsid sh -c 'sleep {ignores_sigterm}; :') & \
              sh -c 'sleep {stopped} & sleep 0.1; kill -STOP $! $$' & \
              echo all started; \
              sleep {last}"
@@ -44,7 +53,7 @@ impl ProcessZoo {
         json!({"name": "climax_call", "arguments": arguments})
     }
 
-    fn alive(&self) -> usize {
+    fn count_running(&self) -> usize {
         self.durations
             .iter()
             .map(|duration| count_processes(&["sleep", duration]))
@@ -52,31 +61,33 @@ impl ProcessZoo {
     }
 
     fn wait_until_complete(&self) {
-        eventually("all processes run", || self.alive() == self.durations.len());
+        eventually("all processes run", || {
+            self.count_running() == self.durations.len()
+        });
     }
 
     fn wait_until_empty(&self) {
-        eventually("no process is left", || self.alive() == 0);
+        eventually("no process is left", || self.count_running() == 0);
     }
 }
 
 #[test]
 fn a_timeout_ends_every_process_that_the_call_started() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = ProcessZoo::new(0);
-    let response = server.call("shell_brief", &json!({"script": zoo.script}));
+    let stubborn = StubbornProcesses::new(0);
+    let response = server.call("shell_brief", &json!({"script": stubborn.script}));
     assert_eq!(
         response.text,
         "all started\n\n[stderr]\nCommand timed out after 0.5s\n\n[exit code: -1]"
     );
     assert!(response.is_error);
-    zoo.wait_until_empty();
+    stubborn.wait_until_empty();
 }
 
 #[test]
 fn a_cancellation_ends_every_process_of_its_call_and_none_of_another() {
     let mut server = Server::start(&mut fixtures!());
-    let (first, second) = (ProcessZoo::new(1), ProcessZoo::new(2));
+    let (first, second) = (StubbornProcesses::new(1), StubbornProcesses::new(2));
     let cancelled = server.send("tools/call", &first.call("shell_run"));
     let other = server.send("tools/call", &second.call("shell_run"));
     first.wait_until_complete();
@@ -96,26 +107,30 @@ fn a_cancellation_ends_every_process_of_its_call_and_none_of_another() {
 #[test]
 fn the_end_of_input_ends_every_process_and_the_server() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = ProcessZoo::new(3);
-    server.send("tools/call", &zoo.call("shell_run"));
-    zoo.wait_until_complete();
+    let stubborn = StubbornProcesses::new(3);
+    server.send("tools/call", &stubborn.call("shell_run"));
+    stubborn.wait_until_complete();
     let (status, _) = server.close();
     assert!(status.success(), "{status}");
-    assert_eq!(zoo.alive(), 0, "they are gone before the server is");
+    assert_eq!(
+        stubborn.count_running(),
+        0,
+        "they are gone before the server is"
+    );
 }
 
 #[test]
 fn a_signal_ends_every_process_and_the_server() {
     for (number, signal) in [(4, "TERM"), (5, "INT"), (6, "HUP")] {
         let mut server = Server::start(&mut fixtures!());
-        let zoo = ProcessZoo::new(number);
-        server.send("tools/call", &zoo.call("shell_run"));
-        zoo.wait_until_complete();
+        let stubborn = StubbornProcesses::new(number);
+        server.send("tools/call", &stubborn.call("shell_run"));
+        stubborn.wait_until_complete();
         send_signal(signal, server.id());
         let status = server.wait();
         assert!(status.success(), "{signal}: {status}");
         assert_eq!(
-            zoo.alive(),
+            stubborn.count_running(),
             0,
             "{signal}: they are gone before the server is"
         );
@@ -125,13 +140,13 @@ fn a_signal_ends_every_process_and_the_server() {
 #[test]
 fn killing_the_server_leaves_no_process() {
     let mut server = Server::start(&mut fixtures!());
-    let zoo = ProcessZoo::new(7);
-    server.send("tools/call", &zoo.call("shell_run"));
-    zoo.wait_until_complete();
+    let stubborn = StubbornProcesses::new(7);
+    server.send("tools/call", &stubborn.call("shell_run"));
+    stubborn.wait_until_complete();
     let workers = descendants(server.id());
     send_signal("KILL", server.id());
     server.wait();
-    zoo.wait_until_empty();
+    stubborn.wait_until_empty();
     eventually("the workers are gone", || {
         workers.keys().all(|&worker| has_exited(worker))
     });
@@ -141,8 +156,8 @@ fn killing_the_server_leaves_no_process() {
 fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
     for milliseconds in 0..20 {
         let mut server = Server::start(&mut fixtures!());
-        let zoo = ProcessZoo::new(20 + usize::try_from(milliseconds).expect("few"));
-        server.send("tools/call", &zoo.call("shell_run"));
+        let stubborn = StubbornProcesses::new(20 + usize::try_from(milliseconds).expect("few"));
+        server.send("tools/call", &stubborn.call("shell_run"));
         // This sleep waits for nothing: it varies the phase of the start at which the server is killed.
         thread::sleep(Duration::from_millis(milliseconds));
         let workers = descendants(server.id());
@@ -151,7 +166,7 @@ fn killing_the_server_while_it_starts_a_command_leaves_no_process() {
         eventually("the workers are gone", || {
             workers.keys().all(|&worker| has_exited(worker))
         });
-        zoo.wait_until_empty();
+        stubborn.wait_until_empty();
     }
 }
 
