@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what tools cost a build: user seconds and peak memory of rustc, and of the edit of a line.
+"""Measures how build time and memory grow with the number of tools, for a full build and a one-line edit.
 
 usage: benches/build_scaling.py [--tools 10,1000,10000] [--profiles dev,release]
 
-Each tool has six arguments of all kinds. Builds go to a target folder of their own; what is measured
-begins with everything but the catalog built.
+Each tool has six arguments of different types. Builds use their own target folder, in which everything but
+the catalog is built before the measurement.
 """
 
 import argparse
@@ -17,12 +17,12 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TOOLS_A_FILE = 50
+TOOLS_PER_FILE = 50
 
 
 def write_configs(folder, tools):
-    for first in range(0, tools, TOOLS_A_FILE):
-        number = first // TOOLS_A_FILE
+    for first in range(0, tools, TOOLS_PER_FILE):
+        number = first // TOOLS_PER_FILE
         lines = [
             f"name: cli-{number:03}",
             f"description: Command line number {number}",
@@ -31,7 +31,7 @@ def write_configs(folder, tools):
             f"tags: [tag{number % 5}, generated]",
             "tools:",
         ]
-        for tool in range(first, min(first + TOOLS_A_FILE, tools)):
+        for tool in range(first, min(first + TOOLS_PER_FILE, tools)):
             lines += [
                 f"  - name: cli{number}_tool_{tool}",
                 f"    description: Does the work of tool {tool} for command line {number}",
@@ -48,7 +48,7 @@ def write_configs(folder, tools):
 
 
 def build(profile, configs, target):
-    """User and wall seconds of a build, and the peak memory of its largest process so far in MB."""
+    """User and wall seconds of a build, and the peak memory in MB of the largest process so far."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     subprocess.run(
@@ -76,12 +76,12 @@ def main():
             folders[tools] = pathlib.Path(work) / str(tools)
             folders[tools].mkdir()
             write_configs(folders[tools], tools)
-        print("| profile | tools | user s | more than the smallest | wall s | peak so far MB | edit of a line, wall s |")
+        print("| profile | tools | user s | difference to the smallest | wall s | peak MB so far | one-line edit, wall s |")
         print("|---|---|---|---|---|---|---|")
         for profile in arguments.profiles.split(","):
             smallest = None
             for tools in scales:
-                # Everything but the catalog is built now.
+                # Builds everything but the catalog.
                 build(profile, folders[1], target)
                 user, wall, peak = build(profile, folders[tools], target)
                 smallest = user if smallest is None else smallest

@@ -1,7 +1,7 @@
-//! What no server can beat: programs that do one thing only. Compiled by `server.py`.
+//! Baselines that no server can beat. Compiled by `server.py`.
 //!
-//! `floor answer`: reads a line that is to be the answer to all others, and then answers them.
-//! `floor spawn COUNT PROGRAM`: runs a program so often, and prints each time in microseconds.
+//! `floor answer`: reads a line, and writes it as the response to each further line.
+//! `floor spawn COUNT PROGRAM`: runs a program COUNT times, and prints each duration in microseconds.
 
 use std::env;
 use std::io::{self, BufRead, Write};
@@ -11,7 +11,7 @@ use std::time::Instant;
 fn main() -> io::Result<()> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["answer"] => answer(),
+        ["answer"] => respond(),
         ["spawn", count, program] => spawn(count.parse().map_err(io::Error::other)?, program),
         _ => Err(io::Error::other(
             "usage: floor answer | floor spawn COUNT PROGRAM",
@@ -19,15 +19,15 @@ fn main() -> io::Result<()> {
     }
 }
 
-fn answer() -> io::Result<()> {
+fn respond() -> io::Result<()> {
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
-    let mut answer = Vec::new();
-    input.read_until(b'\n', &mut answer)?;
+    let mut response = Vec::new();
+    input.read_until(b'\n', &mut response)?;
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
         line.clear();
-        output.write_all(&answer)?;
+        output.write_all(&response)?;
     }
     Ok(())
 }

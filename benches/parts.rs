@@ -1,4 +1,4 @@
-//! What the parts of a request take: `cargo bench -p climax-tests`.
+//! Measures the parts of a request: `cargo bench -p climax-tests`.
 
 use climax_policy::pattern::{Pattern, is_match};
 use climax_runtime::internals;
@@ -14,33 +14,32 @@ fn main() {
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
-        other => panic!("no object: {other}"),
+        other => panic!("not an object: {other}"),
     }
 }
 
-/// Values that are used as they come.
+/// Values that already have their types.
 #[divan::bench]
-fn arguments_as_they_are(bencher: Bencher<'_, '_>) {
+fn typed_arguments(bencher: Bencher<'_, '_>) {
     let arguments = object(json!({
         "text": "a message", "count": 5, "ratio": 1.5, "verbose": true, "format": "json",
     }));
     bencher.bench(|| internals::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
 }
 
-/// Values that have to be turned into their types.
+/// Values that must be converted to their types.
 #[divan::bench]
-fn arguments_that_are_coerced(bencher: Bencher<'_, '_>) {
+fn coerced_arguments(bencher: Bencher<'_, '_>) {
     let arguments = object(json!({
         "text": 12345, "count": " 42 ", "ratio": "2.5", "verbose": "TRUE", "format": "json",
     }));
     bencher.bench(|| internals::command_line(&CATALOG, "dump_kinds", black_box(&arguments)));
 }
 
-/// A usual pattern with a usual value, and one that others never finish with, with a long value. Both as
-/// they are when they were baked, and as they are when they came with a policy at the start.
+/// A common pattern with a common value, from a baked policy and from a policy at the start.
 #[divan::bench(args = ["baked", "at the start"])]
-fn pattern_of_a_short_value(bencher: Bencher<'_, '_>, origin: &str) {
-    pattern(
+fn pattern_with_a_short_value(bencher: Bencher<'_, '_>, origin: &str) {
+    measure_pattern(
         bencher,
         origin,
         "^feature/[a-z0-9-]{1,63}$",
@@ -48,12 +47,13 @@ fn pattern_of_a_short_value(bencher: Bencher<'_, '_>, origin: &str) {
     );
 }
 
+/// A pattern prone to catastrophic backtracking, with a long value.
 #[divan::bench(args = ["baked", "at the start"])]
-fn pattern_of_100_000_characters(bencher: Bencher<'_, '_>, origin: &str) {
-    pattern(bencher, origin, "(a+)+$", &("a".repeat(99_999) + "!"));
+fn pattern_with_100_000_characters(bencher: Bencher<'_, '_>, origin: &str) {
+    measure_pattern(bencher, origin, "(a+)+$", &("a".repeat(99_999) + "!"));
 }
 
-fn pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value: &str) {
+fn measure_pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value: &str) {
     let automaton = match origin {
         "baked" => Pattern::parse(pattern).expect("a pattern").bake(),
         _ => Vec::new(),
@@ -62,7 +62,7 @@ fn pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value: &str) {
     bencher.bench(|| is_match(pattern, black_box(automaton), black_box(value)));
 }
 
-/// A word, part of one, one that is nowhere, a phrase, a sentence, and everything.
+/// A word, a part of a word, an unknown word, a phrase, a sentence, and all tools.
 #[divan::bench(args = ["commit", "omm", "nosuchword", "working tree", "how do i undo the last commit", ""])]
 fn search(bencher: Bencher<'_, '_>, query: &str) {
     bencher
@@ -70,12 +70,13 @@ fn search(bencher: Bencher<'_, '_>, query: &str) {
         .bench_values(|arguments| internals::search(&CATALOG, arguments));
 }
 
-/// A sentence in each mode of the discovery suite: only ranked, with the whole answer, and asked again.
+/// A sentence in each mode of the discovery tools: only the ranking.
 #[divan::bench(args = ["keyword", "hybrid", "semantic"])]
 fn rank(bencher: Bencher<'_, '_>, mode: &str) {
     bencher.bench(|| internals::rank(&CATALOG, black_box(SENTENCE), mode));
 }
 
+/// The same with the whole response.
 #[divan::bench(args = ["keyword", "hybrid", "semantic"])]
 fn explore(bencher: Bencher<'_, '_>, mode: &str) {
     bencher
@@ -83,6 +84,7 @@ fn explore(bencher: Bencher<'_, '_>, mode: &str) {
         .bench_values(|arguments| internals::explore(&CATALOG, arguments));
 }
 
+/// The same from the cache.
 #[divan::bench]
 fn explore_again(bencher: Bencher<'_, '_>) {
     bencher
@@ -92,13 +94,13 @@ fn explore_again(bencher: Bencher<'_, '_>) {
 
 const SENTENCE: &str = "how do i undo the last comit";
 
-/// The list of CLIs.
+/// The summary of the CLIs.
 #[divan::bench]
 fn summary() -> String {
     internals::search(&CATALOG, Map::new())
 }
 
-/// Output of some bytes; a million is cut.
+/// The result of a call with this many bytes of output. The longest is truncated.
 #[divan::bench(args = [0, 1000, 100_000, 3_000_000])]
 fn answer(bencher: Bencher<'_, '_>, bytes: usize) {
     let output = "a line of output that is not very long\n".repeat(bytes / 39);

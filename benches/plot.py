@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what server.py measured: benches/plot.py RESULTS.json > docs/performance.svg"""
+"""Plots the results of server.py: benches/plot.py RESULTS.json > docs/performance.svg"""
 
 import json
 import pathlib
@@ -7,26 +7,26 @@ import sys
 from math import log10
 
 PANELS = [
-    ("start_ms", "From start to the answer to initialize", "ms"),
+    ("start_ms", "From start to the response to initialize", "ms"),
     ("start_peak_mb", "Memory after start", "MB"),
     ("ping_us", "A ping", "µs"),
-    ("search_miss_us", "A search that finds nothing", "µs"),
-    ("search_common_us", "A search that finds ten", "µs"),
+    ("search_miss_us", "A search without matches", "µs"),
+    ("search_common_us", "A search with ten results", "µs"),
     ("call_us", "A call of true", "µs"),
 ]
 NAMES = {
-    "floor": "a program that does nothing else",
+    "floor": "baseline program",
     "10": "CLImax, 10 tools",
     "1000": "CLImax, 1,000 tools",
     "10000": "CLImax, 10,000 tools",
-    "python-10": "in Python, 10 tools",
-    "python-1000": "in Python, 1,000 tools",
+    "python-10": "CLImax for Python, 10 tools",
+    "python-1000": "CLImax for Python, 1,000 tools",
 }
 COLOURS = {"floor": "#9aa5b1", "python-10": "#d9822b", "python-1000": "#d9822b"}
 WIDTH, LEFT, RIGHT, ROW, GAP = 760, 230, 90, 18, 34
 
 
-def number(value):
+def format_number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -46,10 +46,10 @@ def main():
             middle = y + ROW - 6
             parts.append(f'<text x="{LEFT - 8}" y="{middle}" text-anchor="end">{NAMES[name]}</text>')
             parts.append(f'<rect x="{LEFT}" y="{y + 2}" width="{width:.1f}" height="{ROW - 5}" fill="{colour}"/>')
-            parts.append(f'<text x="{LEFT + width + 6:.1f}" y="{middle}">{number(value)}</text>')
+            parts.append(f'<text x="{LEFT + width + 6:.1f}" y="{middle}">{format_number(value)}</text>')
             y += ROW
         y += GAP - 16
-    note = "Logarithmic: each panel has a scale of its own. Fastest tenth of the runs."
+    note = "Logarithmic scale, different for each panel. Fastest tenth of the runs."
     parts.append(f'<text x="{LEFT}" y="{y + 4}" fill="#666">{note}</text>')
     print(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y + 18}" '

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""How often a search finds the right tool, by queries with known answers. Standard library only.
+"""Measures how often a search finds the right tool, with queries whose results are known.
 
   benches/retrieval.py DATA [--modes keyword,hybrid,semantic] [--suites a,b] [--keep DIR]
 
 DATA is a folder with `dev/SUITE/queries.jsonl` (one {"query", "relevant": [names], "source"} a line) and
 `configs/SUITE/` or `configs/SUITE.tar.gz` (the tools as configs). Each suite is baked into a server of its
-own, which is asked every query through `search_mcp_tools`, as an agent would.
+own, which gets every query through `search_mcp_tools`, as from an agent.
 
-It prints, for each mode: nDCG@10 by source of the queries and their mean, hit@1 and recall@5 by suite, how
-often results of each confidence are right, and what a query costs the server.
+For each mode it prints nDCG@10 by source of the queries and their mean, hit@1 and recall@5 by suite, how
+often results of each confidence level are right, and the time and memory of a query. It needs only the
+standard library.
 """
 
 import argparse
@@ -26,11 +27,11 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOP = 10
+MAX_RESULTS = 10
 
 
 def build(configs: Path, program: Path) -> None:
-    """Bakes a server, and tells what that took."""
+    """Builds a server, and prints its build time and size."""
     environment = {**os.environ, "CLIMAX_CONFIGS": str(configs)}
     environment.pop("CLIMAX_POLICY", None)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -46,7 +47,7 @@ def build(configs: Path, program: Path) -> None:
 
 
 class Server:
-    """A server that is asked one thing after the other."""
+    """A server that gets one request after the other."""
 
     def __init__(self, program: Path, log: Path):
         self.log = log
@@ -57,24 +58,24 @@ class Server:
             )
         self.number = 0
         client = {"name": "retrieval", "version": "1"}
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def send(self, message: dict) -> None:
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
 
-    def ask(self, method: str, params: dict) -> dict:
+    def request(self, method: str, params: dict) -> dict:
         self.number += 1
         self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
         while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer["result"]
+            response = json.loads(self.process.stdout.readline())
+            if response.get("id") == self.number:
+                return response["result"]
 
     def search(self, query: str, mode: str, **more) -> dict:
-        arguments = {"query": query, "search_mode": mode, "max_results": TOP, **more}
-        result = self.ask("tools/call", {"name": "search_mcp_tools", "arguments": arguments})
+        arguments = {"query": query, "search_mode": mode, "max_results": MAX_RESULTS, **more}
+        result = self.request("tools/call", {"name": "search_mcp_tools", "arguments": arguments})
         return json.loads(result["content"][0]["text"])
 
     def status(self, field: str) -> int:
@@ -87,10 +88,10 @@ class Server:
 
 
 def quality(found: list, relevant: set) -> dict:
-    """Of one query. Gains are 0 or 1."""
-    gains = [name in relevant for name in found[:TOP]]
-    gain = sum(1 / math.log2(place + 2) for place, is_right in enumerate(gains) if is_right)
-    best = sum(1 / math.log2(place + 2) for place in range(min(TOP, len(relevant))))
+    """The quality of the results of a query, with gains of 0 or 1."""
+    gains = [name in relevant for name in found[:MAX_RESULTS]]
+    gain = sum(1 / math.log2(rank + 2) for rank, is_right in enumerate(gains) if is_right)
+    best = sum(1 / math.log2(rank + 2) for rank in range(min(MAX_RESULTS, len(relevant))))
     return {
         "ndcg": gain / best if best else 0.0,
         "hit": float(bool(gains and gains[0])),
@@ -111,11 +112,11 @@ def measure(program: Path, queries: list, mode: str, log: Path) -> tuple:
     server = Server(program, log)
     rows, results = [], []
     for query in queries:
-        answer = server.search(query["query"], mode)
+        response = server.search(query["query"], mode)
         relevant = set(query["relevant"])
-        found = [result["tool_id"] for result in answer.get("results", [])]
+        found = [result["tool_id"] for result in response.get("results", [])]
         rows.append({"source": query["source"], **quality(found, relevant)})
-        for result in answer.get("results", []):
+        for result in response.get("results", []):
             results.append((result["confidence_level"], result["tool_id"] in relevant))
     memory = server.status("VmHWM"), server.status("RssAnon")
     server.close()
@@ -123,7 +124,7 @@ def measure(program: Path, queries: list, mode: str, log: Path) -> tuple:
 
 
 def cost(program: Path, queries: list, mode: str, log: Path) -> float:
-    """Microseconds that the server needs to rank: results are cut to one without an example."""
+    """Mean microseconds of a query. One result without examples, so that ranking dominates."""
     server = Server(program, log)
     for query in queries:
         server.search(query["query"], mode, max_results=1, include_examples=False)
@@ -136,8 +137,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--modes", default="keyword,hybrid,semantic")
-    parser.add_argument("--suites", help="names, separated by commas; all if not given")
-    parser.add_argument("--keep", type=Path, help="folder for the servers; one that is there is not built again")
+    parser.add_argument("--suites", help="names, separated by commas (default: all)")
+    parser.add_argument("--keep", type=Path, help="folder for the servers; existing ones are not rebuilt")
     options = parser.parse_args()
     suites = sorted(path.name for path in (options.data / "dev").iterdir() if path.is_dir())
     if options.suites:

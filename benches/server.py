@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures servers with 10, 1,000 and 10,000 tools beside programs that do nothing else (floor.rs).
+"""Compares servers with 10, 1,000 and 10,000 tools with baseline programs (floor.rs).
 
 usage: benches/server.py [--json FILE] [--rounds N] [--python 'climax run {configs}']
 
-All servers take turns, so that a noisy machine is noisy for all of them. Times are those of the fastest
-tenth, and CPU time is what the system counted for the process. --python names another MCP server that
-reads the same configs when it starts, that of climax-mcp 0.5; `{configs}` becomes `--config FILE` for
-each of them. It is measured with up to 1,000 tools.
+All servers take turns, so that noise of the machine affects all of them. Times are those of the fastest
+tenth, and CPU time is that of the process. --python is the command of a server that reads the same configs
+when it starts, such as that of climax-mcp 0.5; `{configs}` becomes `--config FILE` for each config. It is
+measured with up to 1,000 tools.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import time
 from build_scaling import ROOT, write_configs
 
 SCALES = [10, 1000, 10000]
-# On which core a process is, it mostly stays, so each measurement is made with several.
+# A process mostly stays on its core, so each measurement uses several processes.
 REPEATS = 10
 WORK = ROOT / "target" / "benches"
 SLEEP = """name: sleep
@@ -45,7 +45,7 @@ def request(method, params=None, number=1):
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-HELLO = request(
+INITIALIZE = request(
     "initialize",
     {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
 )
@@ -63,25 +63,25 @@ def call(tool, number=1):
 
 
 class Server:
-    """A process that answers lines."""
+    """A process that responds to each line with a line."""
 
-    def __init__(self, command, first=HELLO):
+    def __init__(self, command, first=INITIALIZE):
         start = time.perf_counter()
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
         self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
         self.rest = b""
-        self.hello = self.ask(first)
+        self.initialize_response = self.request(first)
         self.start = time.perf_counter() - start
-        if first is HELLO:
+        if first is INITIALIZE:
             os.write(self.stdin, INITIALIZED)
 
-    def ask(self, line):
+    def request(self, line):
         os.write(self.stdin, line)
-        return self.line()
+        return self.read_line()
 
-    def line(self):
+    def read_line(self):
         parts = [self.rest]
         while b"\n" not in parts[-1]:
             part = os.read(self.stdout, 1 << 20)
@@ -92,7 +92,7 @@ class Server:
         return line
 
     def pump(self, lines):
-        """Sends lines as fast as they are taken; returns how long all answers took."""
+        """Sends lines as fast as the process reads them. Returns the seconds until all responses are there."""
         data = memoryview(b"".join(lines))
         missing = len(lines)
         os.set_blocking(self.stdin, False)
@@ -107,7 +107,7 @@ class Server:
             try:
                 missing -= os.read(self.stdout, 1 << 20).count(b"\n")
             except BlockingIOError:
-                # Not by polling, which would take the one from the other.
+                # Without the sleep, this process would take CPU time from the measured one.
                 time.sleep(0.0002)
         elapsed = time.perf_counter() - start
         os.set_blocking(self.stdin, True)
@@ -115,7 +115,7 @@ class Server:
         return elapsed
 
     def cpu(self):
-        """Seconds of processor time so far."""
+        """Seconds of CPU time so far."""
         status = pathlib.Path(f"/proc/{self.process.pid}/schedstat").read_text()
         return int(status.split()[0]) / 1e9
 
@@ -132,12 +132,12 @@ class Server:
 
 
 def fastest(values):
-    """The value below which a tenth is."""
+    """The tenth percentile."""
     return sorted(values)[len(values) // 10]
 
 
 def build():
-    """Servers for all scales, and the floor."""
+    """Builds the baseline program and the servers of all scales."""
     WORK.mkdir(parents=True, exist_ok=True)
     for scale in SCALES:
         configs = WORK / f"configs-{scale}"
@@ -151,7 +151,7 @@ def build():
             ["cargo", "build", "--quiet", "--release", "--package", "climax"], cwd=ROOT, env=environment, check=True
         )
         shutil.copy(WORK / "target" / "release" / "climax", WORK / f"climax-{scale}")
-    # What is not yet on the disk would count as the memory of whoever has it mapped.
+    # Pages that are not yet on the disk would count as memory of the process that maps them.
     os.sync()
     floor = WORK / "floor"
     source = pathlib.Path(__file__).with_name("floor.rs")
@@ -162,11 +162,11 @@ def build():
 
 
 def measure_starts(floor, servers, rounds):
-    hello = Server(servers["10"])
-    answer = hello.hello + b"\n"
-    hello.close()
-    programs = {"floor": (floor + ["answer"], answer + HELLO)}
-    programs |= {name: (command, HELLO) for name, command in servers.items()}
+    server = Server(servers["10"])
+    response = server.initialize_response + b"\n"
+    server.close()
+    programs = {"floor": (floor + ["answer"], response + INITIALIZE)}
+    programs |= {name: (command, INITIALIZE) for name, command in servers.items()}
     times = {name: [] for name in programs}
     memory = {}
     for number in range(rounds + 1):
@@ -188,7 +188,7 @@ def measure_starts(floor, servers, rounds):
 
 
 def measure_requests(floor, servers, seconds):
-    """CPU time of a request that comes alone, and how many of them a second in a row."""
+    """CPU time of a single request, and requests per second when pipelined."""
     kinds = {
         "ping": PING,
         "search_miss": search("nosuchthingqqq"),
@@ -199,14 +199,14 @@ def measure_requests(floor, servers, seconds):
     for _ in range(REPEATS):
         running = {name: Server(command) for name, command in servers.items()}
         for kind, line in kinds.items():
-            echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+            echo = Server(floor + ["answer"], running["10"].request(line) + b"\n" + line)
             for name, server in {"floor": echo, **running}.items():
                 times, cpus, rates = measured[name][kind]
                 count, before, start = 0, server.cpu(), time.perf_counter()
                 while time.perf_counter() - start < seconds / REPEATS:
-                    asked = time.perf_counter()
-                    server.ask(line)
-                    times.append((time.perf_counter() - asked) * 1e6)
+                    sent = time.perf_counter()
+                    server.request(line)
+                    times.append((time.perf_counter() - sent) * 1e6)
                     count += 1
                 cpus.append((server.cpu() - before) / count * 1e6)
                 lines = [line.replace(b'"id":1', b'"id":%d' % number) for number in range(max(50, count))]
@@ -233,21 +233,21 @@ def measure_requests(floor, servers, seconds):
 
 
 def measure_calls(floor, servers, rounds):
-    """Calls of /bin/true in turn with bare spawns, and many sleeping calls at once."""
+    """Calls of /bin/true by turns with bare spawns, and many concurrent calls of sleep."""
     servers = {name: command for name, command in servers.items() if name in ("10", "python-10")}
     line = call("measured_true")
     times = {name: [] for name in ["spawn", "echo", *servers]}
     sleeping = {name: [] for name in servers}
     for _ in range(REPEATS):
         running = {name: Server(command) for name, command in servers.items()}
-        echo = Server(floor + ["answer"], running["10"].ask(line) + b"\n" + line)
+        echo = Server(floor + ["answer"], running["10"].request(line) + b"\n" + line)
         for _ in range(rounds // REPEATS):
             spawned = subprocess.run(floor + ["spawn", "20", "/bin/true"], capture_output=True, text=True, check=True)
             times["spawn"] += [float(value) for value in spawned.stdout.split()]
             for name, server in {"echo": echo, **running}.items():
                 for _ in range(20):
                     start = time.perf_counter()
-                    server.ask(line)
+                    server.request(line)
                     times[name].append((time.perf_counter() - start) * 1e6)
         echo.close()
         for name, server in running.items():
@@ -270,25 +270,25 @@ def measure_calls(floor, servers, rounds):
 
 
 def measure_lists(floor, servers, rounds):
-    """`tools/list` of 1,000 registered tools beside a plain write of the same bytes."""
+    """`tools/list` with 1,000 registered tools, compared with a plain write of the same bytes."""
     line = request("tools/list")
     times, cpus = ({name: [] for name in ["floor", "1000"]} for _ in range(2))
     for _ in range(REPEATS):
         server = Server(servers["1000"] + ["--classic"])
-        answer = server.ask(line)
-        echo = Server(floor + ["answer"], answer + b"\n" + line)
+        response = server.request(line)
+        echo = Server(floor + ["answer"], response + b"\n" + line)
         for _ in range(rounds // REPEATS):
             for name, program in {"floor": echo, "1000": server}.items():
                 before = program.cpu()
                 for _ in range(10):
                     start = time.perf_counter()
-                    program.ask(line)
+                    program.request(line)
                     times[name].append((time.perf_counter() - start) * 1e6)
                 cpus[name].append((program.cpu() - before) / 10 * 1e6)
         echo.close()
         server.close()
     results = {name: {"list_us": fastest(times[name]), "list_cpu_us": fastest(cpus[name])} for name in times}
-    results["1000"]["list_bytes"] = len(answer)
+    results["1000"]["list_bytes"] = len(response)
     return results
 
 

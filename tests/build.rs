@@ -1,11 +1,11 @@
-//! Bakes the fixtures, and once more with a policy.
+//! Bakes the fixtures, without and with a policy.
 
 use std::env;
 
 use climax_codegen::{Bake, bake};
 
 fn main() {
-    // Without it there is no server to bake for.
+    // Without this feature there is no server to bake for.
     if env::var_os("CARGO_FEATURE_PROGRAMS").is_none() {
         return;
     }

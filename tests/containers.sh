@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs commands in real containers, with podman. Where there is none and none can be installed, it says
-# so and nothing fails.
+# Runs commands in real containers with podman. Where podman is missing and cannot be installed, it says so and
+# succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-skip() { echo "Real containers were not tried: $*"; exit 0; }
+skip() { echo "Skipped the tests with real containers: $*"; exit 0; }
 
 if ! command -v podman >/dev/null || ! command -v runc >/dev/null || ! command -v busybox >/dev/null; then
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || skip "podman, runc or busybox is missing"
@@ -29,7 +29,7 @@ runroot = "$work/run"
 graphroot = "$work/graph"
 END
 
-# An image with a shell, and a program that shows its input and a variable.
+# An image with a shell and a program that prints its stdin and a variable.
 mkdir -p "$work/image/bin"
 cp "$(command -v busybox)" "$work/image/bin/busybox"
 for name in sh cat ls pwd sleep; do ln -s busybox "$work/image/bin/$name"; done
@@ -40,7 +40,7 @@ echo "variable: $FROM_CONFIG"
 END
 chmod +x "$work/image/bin/argdump"
 tar -C "$work/image" -c . | podman import - localhost/climax-test >/dev/null 2>&1 ||
-  skip "podman cannot make an image here"
+  skip "podman cannot import an image here"
 podman run --rm --network none localhost/climax-test /bin/sh -c : >/dev/null 2>&1 ||
   skip "podman cannot run a container here"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Asks the programs themselves whether they know the flags that configs use.
+"""Checks the flags in configs against the help of the programs.
 
 usage: flags.py CONFIG...
 
 For each tool whose program is installed, its subcommand and every flag in its
-`command` and `args` must occur in the program's own help. Needs PyYAML; the
-environment of tests/clients has it. Exits with 1 if something is missing.
+`command` and `args` must occur in the program's help. Needs PyYAML, which the environment of
+tests/clients has. Exits with 1 if something is missing.
 """
 
 import functools
@@ -20,33 +20,33 @@ from pathlib import Path
 
 import yaml
 
-HELP_SECONDS = 60
+HELP_TIMEOUT_SECONDS = 60
 
 
 @dataclass
 class Program:
     """How to ask a program for help."""
 
-    # How many words may name a subcommand.
+    # The maximum number of words of a subcommand.
     depth: int = 0
-    # Whether help is asked for the subcommand, or for the program as a whole.
+    # Whether each subcommand has its own help.
     by_subcommand: bool = True
-    ask: list = field(default_factory=lambda: ["--help"])
-    # Further help that belongs to a subcommand; "" stands for any.
-    more: dict = field(default_factory=dict)
-    # Subcommands that are installed by themselves.
-    parts: tuple = ()
-    # Whether a flag that the help leaves out is known, tried without doing anything.
+    help_words: list = field(default_factory=lambda: ["--help"])
+    # Commands with further help for a subcommand. The key "" stands for all subcommands.
+    more_help: dict = field(default_factory=dict)
+    # Subcommands that are installed separately.
+    plugins: tuple = ()
+    # A function that tries a flag that is not in the help, without any effect.
     accepts: object = None
 
 
 def apt_accepts(program, subcommand, flag):
-    # Options are parsed before help is shown.
+    # apt parses all options before it prints its help.
     return run([program, *subcommand, flag, *(["A=b"] if flag == "-o" else []), "--help"])[0] == 0
 
 
 def git_accepts(program, subcommand, flag):
-    # Its help leaves out most of what the subcommands that read history share.
+    # The help omits most of the flags that the subcommands for history share.
     reads = {"diff": "diff", "log": "log", "reflog show": "log", "shortlog": "log", "stash list": "log"}
     reader = reads.get(" ".join(subcommand))
     if not reader:
@@ -63,17 +63,17 @@ PROGRAMS = {
     "apt-get": APT,
     "cargo": Program(
         depth=1,
-        ask=["-h"],
-        more={"clippy": [["cargo", "check", "-h"], ["cargo", "fix", "-h"]]},
-        parts=("clippy", "fmt"),
+        help_words=["-h"],
+        more_help={"clippy": [["cargo", "check", "-h"], ["cargo", "fix", "-h"]]},
+        plugins=("clippy", "fmt"),
     ),
-    "curl": Program(ask=["--help", "all"]),
-    "docker": Program(depth=2, parts=("compose",)),
+    "curl": Program(help_words=["--help", "all"]),
+    "docker": Program(depth=2, plugins=("compose",)),
     "gh": Program(depth=2),
     "git": Program(
         depth=2,
-        ask=["-h"],
-        more={
+        help_words=["-h"],
+        more_help={
             "blame": LOG,
             "diff": LOG,
             "log": LOG,
@@ -84,24 +84,24 @@ PROGRAMS = {
         },
         accepts=git_accepts,
     ),
-    "kubectl": Program(depth=2, more={"": [["kubectl", "options"]]}),
-    "npm": Program(depth=1, more={"": [["npm", "config", "list", "--long"]]}),
+    "kubectl": Program(depth=2, more_help={"": [["kubectl", "options"]]}),
+    "npm": Program(depth=1, more_help={"": [["npm", "config", "list", "--long"]]}),
     "systemctl": Program(depth=1, by_subcommand=False),
 }
 
-# Flags that work although the help does not have them.
+# Flags that work, but are not in the help.
 EXCEPTIONS = {
-    ("jq", "--indent"): "jq 1.6 has it in its manual only",
-    ("git config", "--get"): "git 2.46 and later show only the new form, `git config get`",
-    ("git rev-parse", "--show-toplevel"): "the help covers another use of it only",
-    ("git rev-parse", "--verify"): "the help covers another use of it only",
-    ("git", "--end-of-options"): "it belongs to all subcommands, and is in gitcli(7) only",
+    ("jq", "--indent"): "only the manual of jq 1.6 has it",
+    ("git config", "--get"): "since git 2.46, the help has only the new form, `git config get`",
+    ("git rev-parse", "--show-toplevel"): "the help covers only another use of the subcommand",
+    ("git rev-parse", "--verify"): "the help covers only another use of the subcommand",
+    ("git", "--end-of-options"): "it belongs to all subcommands, and only gitcli(7) has it",
 }
 
 
 @functools.cache
 def scratch():
-    """A directory outside of any project. It is a repository, since git asks for one."""
+    """A git repository outside of any project, because git needs one."""
     directory = tempfile.TemporaryDirectory()
     if shutil.which("git"):
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"]
@@ -129,28 +129,28 @@ def run_once(words):
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=HELP_SECONDS,
+        timeout=HELP_TIMEOUT_SECONDS,
     )
     return done.returncode, done.stdout
 
 
 def run(words):
-    """The exit code of a command, and all that it printed."""
+    """The exit code and the output of a command."""
     return run_once(tuple(words))
 
 
 @dataclass
 class Command:
-    """A tool's command line, as far as the config fixes it."""
+    """The fixed part of a tool's command line."""
 
     program: str
     subcommand: list
-    # Flags before the subcommand, and after it.
+    # Flags before and after the subcommand.
     early: list
     late: list
 
     @property
-    def known(self):
+    def program_help(self):
         return PROGRAMS.get(self.program, Program())
 
     @property
@@ -163,7 +163,7 @@ def is_flag(word):
 
 
 def bare(flag):
-    """A flag without the value that is joined to it."""
+    """A flag without its joined value."""
     return flag.split("=", 1)[0] if flag.startswith("--") else flag
 
 
@@ -174,14 +174,14 @@ def command_of(config, tool):
     program, words = words[0], words[1:]
     depth = PROGRAMS.get(program, Program()).depth
     early, subcommand, late = [], [], []
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word == "--":
             break
         if is_flag(word):
             (late if subcommand or not depth else early).append(bare(word))
         elif len(subcommand) < depth and not late:
             # The value of an early flag, as in `git -c name=value log`.
-            if not subcommand and place and is_flag(words[place - 1]) and "=" in word:
+            if not subcommand and index and is_flag(words[index - 1]) and "=" in word:
                 continue
             subcommand.append(word)
     args = tool.get("args", [])
@@ -199,7 +199,7 @@ def flags_of(args):
         if arg.get("positional") or arg.get("cwd") or arg.get("stdin"):
             continue
         flag = arg.get("flag") or "--" + arg["name"].replace("_", "-")
-        # What follows is for someone else.
+        # Flags after `--` belong to another program.
         if flag == "--":
             break
         if is_flag(flag):
@@ -207,13 +207,13 @@ def flags_of(args):
     return flags
 
 
-def missing_part(command):
-    """What has to be installed first, if anything."""
+def missing_program(command):
+    """The program or plugin that is not installed, if any."""
     if not shutil.which(command.program):
         return command.program
     part = command.subcommand[0] if command.subcommand else None
-    if part in command.known.parts:
-        code, text = run([command.program, part, *command.known.ask])
+    if part in command.program_help.plugins:
+        code, text = run([command.program, part, *command.program_help.help_words])
         if code or not mentions(text, part):
             return f"{command.program} {part}"
     return None
@@ -221,12 +221,12 @@ def missing_part(command):
 
 def help_of(command):
     """The help for a command's subcommand."""
-    known = command.known
-    subcommand = command.subcommand if known.by_subcommand else []
-    calls = [[command.program, *subcommand, *known.ask]]
-    calls += known.more.get("", []) + known.more.get(" ".join(subcommand), [])
+    program = command.program_help
+    subcommand = command.subcommand if program.by_subcommand else []
+    calls = [[command.program, *subcommand, *program.help_words]]
+    calls += program.more_help.get("", []) + program.more_help.get(" ".join(subcommand), [])
     text = "\n".join(run(call)[1] for call in calls)
-    # npm lists its settings by name; all of them are flags too.
+    # npm lists its settings by name. All of them are also flags.
     text = re.sub(r"^(?:; )?([a-z0-9-]+) = ", r"--\1 ", text, flags=re.MULTILINE)
     return re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)
 
@@ -239,39 +239,39 @@ def is_excepted(command, flag):
     return (command.name, flag) in EXCEPTIONS or (command.program, flag) in EXCEPTIONS
 
 
-def faults_of(command):
-    """What the program does not know of a command."""
+def unknown_words(command):
+    """The subcommand and flags that the program does not know."""
     text = help_of(command)
-    faults = [word for word in command.subcommand[-1:] if not mentions(text, word)]
+    unknown = [word for word in command.subcommand[-1:] if not mentions(text, word)]
     for flag in command.late:
         if mentions(text, flag) or is_excepted(command, flag):
             continue
-        accepts = command.known.accepts
+        accepts = command.program_help.accepts
         if not (accepts and accepts(command.program, command.subcommand, flag)):
-            faults.append(flag)
+            unknown.append(flag)
     if command.early:
-        # Only what comes before subcommands: the help of the program as a whole.
+        # Flags before a subcommand are in the help of the program.
         text = run([command.program, "--help"])[1]
-        faults += [flag for flag in command.early if not mentions(text, flag)]
-    return faults
+        unknown += [flag for flag in command.early if not mentions(text, flag)]
+    return unknown
 
 
 def check(path):
-    """Reports on a config: whether something was checked, and whether it was right."""
+    """Reports on a config. Returns whether anything was checked, and whether it was right."""
     config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     tools = flags = 0
     missing, faults = [], []
     for tool in config["tools"]:
         command = command_of(config, tool)
-        part = missing_part(command)
-        if part:
-            missing.append(part)
+        program = missing_program(command)
+        if program:
+            missing.append(program)
             continue
         tools += 1
         flags += len(command.early) + len(command.late)
-        faults += [f"{tool['name']}: `{command.name}` has no {fault}" for fault in faults_of(command)]
-    for part in dict.fromkeys(missing):
-        print(f"skipped - {path}: {part} is not installed")
+        faults += [f"{tool['name']}: `{command.name}` has no {word}" for word in unknown_words(command)]
+    for program in dict.fromkeys(missing):
+        print(f"skipped - {path}: {program} is not installed")
     for fault in faults:
         print(f"FAILED - {path}: {fault}")
     if tools and not faults:

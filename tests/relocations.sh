@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Start-up must not grow with the number of tools: a pointer in a baked table would be a relocation
-# that the loader has to work through at each start.
+# Checks that baked tables have no pointers. Each would be a relocation, which the loader processes at every
+# start, so that the start would take longer the more tools there are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-command -v readelf >/dev/null || { echo "readelf is not there: skipped"; exit 0; }
+command -v readelf >/dev/null || { echo "skipped: readelf is not installed"; exit 0; }
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 work="$(mktemp -d)"
-# Leaves the binary with the shipped configs.
+# Restores the binary with the shipped configs.
 trap 'rm -rf "$work"; CLIMAX_CONFIGS= cargo build --quiet --package climax' EXIT
 
 relocations() { # NUMBER OF TOOLS

@@ -1,4 +1,4 @@
-//! The configs that CLImax ships, against the real programs.
+//! The shipped configs and policies, run with real programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ fn climax() -> Command {
     Command::new(env!("CARGO_BIN_EXE_climax"))
 }
 
-/// A server whose git sees no configuration of the machine's.
+/// A server whose git ignores the machine's configuration.
 fn server() -> Server {
     Server::start(
         climax()
@@ -26,12 +26,12 @@ fn server() -> Server {
 }
 
 fn call(server: &mut Server, tool: &str, args: &Value) -> String {
-    let answer = server.call(tool, args);
-    assert!(!answer.is_error, "{tool} {args}: {answer:?}");
-    answer.text
+    let response = server.call(tool, args);
+    assert!(!response.is_error, "{tool} {args}: {response:?}");
+    response.text
 }
 
-/// A repository with one commit, and a change that is not committed.
+/// A repository with one commit and an uncommitted change.
 fn repository(server: &mut Server, message: &str) -> Folder {
     let folder = Folder::new();
     let (repo, file) = (folder.text(), folder.path().join("file.txt"));
@@ -52,7 +52,7 @@ fn repository(server: &mut Server, message: &str) -> Folder {
 }
 
 #[test]
-fn the_list_shows_the_toolset() {
+fn list_shows_the_shipped_tools() {
     let output = run(climax().arg("list"));
     assert!(output.status.success());
     let table = String::from_utf8(output.stdout).expect("UTF-8");
@@ -62,7 +62,7 @@ fn the_list_shows_the_toolset() {
 }
 
 #[test]
-fn a_repository_is_made_changed_and_read() {
+fn a_repository_can_be_created_changed_and_read() {
     let mut server = server();
     let folder = repository(&mut server, "-- first: $(id)");
     let repo = folder.text();
@@ -83,7 +83,7 @@ fn a_repository_is_made_changed_and_read() {
 }
 
 #[test]
-fn a_path_like_an_option_is_no_option() {
+fn a_path_that_looks_like_an_option_is_not_used_as_one() {
     let folder = Folder::new();
     let repo = folder.text();
     let mut server = server();
@@ -91,14 +91,17 @@ fn a_path_like_an_option_is_no_option() {
     let written = folder.path().join("written");
     let path = format!("--output={}", written.display());
     for tool in ["git_diff", "git_log", "git_status"] {
-        let answer = server.call(tool, &json!({"repo": repo, "path": path}));
-        assert!(!written.exists(), "{tool}: {answer:?}");
-        assert!(!answer.text.contains("Unknown tool"), "{tool}: {answer:?}");
+        let response = server.call(tool, &json!({"repo": repo, "path": path}));
+        assert!(!written.exists(), "{tool}: {response:?}");
+        assert!(
+            !response.text.contains("Unknown tool"),
+            "{tool}: {response:?}"
+        );
     }
 }
 
 #[test]
-fn reading_a_hostile_repository_runs_nothing_of_it() {
+fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
     let mut server = server();
     let folder = repository(&mut server, "first");
     let repo = folder.text();
@@ -151,7 +154,7 @@ fn reading_a_hostile_repository_runs_nothing_of_it() {
 }
 
 #[test]
-fn files_are_written_read_and_searched() {
+fn files_can_be_written_read_and_searched() {
     let folder = Folder::new();
     let directory = folder.text();
     let mut server = server();
@@ -182,14 +185,14 @@ fn files_are_written_read_and_searched() {
 }
 
 #[test]
-fn a_search_finds_the_shipped_tools() {
+fn searches_find_the_shipped_tools() {
     let mut server = server();
     for (query, tool) in [
         ("commit", "git_commit"),
         ("show changes that are not staged", "git_diff"),
         ("search for text in files", "search_text"),
     ] {
-        let found = server.found(&json!({"query": query}));
+        let found = server.matching_tools(&json!({"query": query}));
         assert!(
             found.iter().take(10).any(|name| name == tool),
             "{query}: {found:?}"
@@ -198,7 +201,7 @@ fn a_search_finds_the_shipped_tools() {
 }
 
 #[test]
-fn what_people_say_finds_the_tool_among_the_first_five() {
+fn everyday_queries_find_the_tool_among_the_first_five() {
     let mut server = server();
     for (query, tool) in [
         ("list pods", "kubectl_get"),
@@ -225,14 +228,14 @@ fn what_people_say_finds_the_tool_among_the_first_five() {
         ("available updates", "apt_list_upgradable"),
         ("which crate pulls in openssl", "cargo_tree"),
     ] {
-        let found = server.found(&json!({"query": query, "limit": 5}));
+        let found = server.matching_tools(&json!({"query": query, "limit": 5}));
         assert!(found.iter().any(|name| name == tool), "{query}: {found:?}");
     }
 }
 
-// The policies that CLImax ships.
+// The shipped policies.
 
-/// A server with one of them, and a program of this name that shows its words in place of the real one.
+/// A server with a shipped policy, whose program of this name is replaced by one that prints its arguments.
 fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
     let stand_in = folder.path().join(program);
     fs::write(&stand_in, "#!/bin/sh\necho \"$@\"\n").expect("written");
@@ -249,7 +252,7 @@ fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
 }
 
 #[test]
-fn the_policy_for_reading_git_lets_nothing_be_changed() {
+fn the_git_read_only_policy_allows_no_changes() {
     let folder = repository(&mut server(), "first");
     let elsewhere = repository(&mut server(), "second");
     let mut server = with_policy("git-read-only", "unused", &folder);
@@ -277,16 +280,16 @@ fn the_policy_for_reading_git_lets_nothing_be_changed() {
             "is outside of the directories",
         ),
     ] {
-        let answer = server.call(tool, &arguments);
+        let response = server.call(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(refusal),
-            "{answer:?}"
+            response.is_error && response.text.contains(refusal),
+            "{response:?}"
         );
     }
 }
 
 #[test]
-fn the_policy_for_kubectl_keeps_to_one_team() {
+fn the_kubectl_staging_policy_is_limited_to_one_context_and_team() {
     let folder = Folder::new();
     let mut server = with_policy("kubectl-staging", "kubectl", &folder);
     let arguments = json!({"workload": "deployment/web-shop", "replicas": 3, "context": "staging"});
@@ -329,16 +332,16 @@ fn the_policy_for_kubectl_keeps_to_one_team() {
             "exceeds maximum 1000.0",
         ),
     ] {
-        let answer = server.call(tool, &arguments);
+        let response = server.call(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(refusal),
-            "{answer:?}"
+            response.is_error && response.text.contains(refusal),
+            "{response:?}"
         );
     }
 }
 
 #[test]
-fn the_policy_for_docker_runs_git_in_a_container() {
+fn the_git_in_docker_policy_runs_git_in_a_container() {
     let folder = Folder::new();
     let mut server = with_policy("git-in-docker", "docker", &folder);
     let words = call(&mut server, "git_add", &json!({"path": "src/main.rs"}));
@@ -350,23 +353,23 @@ fn the_policy_for_docker_runs_git_in_a_container() {
         ) && end.ends_with("src/main.rs"),
         "{words}"
     );
-    let answer = server.call("git_add", &json!({"path": "README.md"}));
+    let response = server.call("git_add", &json!({"path": "README.md"}));
     assert!(
-        answer.text.contains("does not match pattern 'src/.*'"),
-        "{answer:?}"
+        response.text.contains("does not match pattern 'src/.*'"),
+        "{response:?}"
     );
 }
 
-/// What a call would refuse is left out, so all that are derived are there only if all are taken.
+/// The code generator omits examples that a call would refuse, so a full count shows that all are valid.
 #[test]
-fn every_bundled_tool_has_examples_that_calls_take() {
+fn every_shipped_tool_has_valid_example_calls() {
     let mut server = Server::start(climax().arg("--explore"));
-    let all = server.found(&json!({"query": "", "limit": 1000}));
+    let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
     assert_eq!(all.len(), 279);
     for tools in all.chunks(50) {
-        let answer = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
-        let answers = answer.json();
-        for details in answers.as_array().expect("a list") {
+        let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
+        let responses = response.json();
+        for details in responses.as_array().expect("a list") {
             let parameters = details["tool_details"]["parameters"]
                 .as_array()
                 .expect("a list");
@@ -374,7 +377,9 @@ fn every_bundled_tool_has_examples_that_calls_take() {
             assert_eq!(examples.len(), expected_examples(details), "{details}");
             for example in examples {
                 let args = example["arguments"]["args"].as_object().expect("an object");
-                let required = parameters.iter().filter(|it| it["required"] == true);
+                let required = parameters
+                    .iter()
+                    .filter(|parameter| parameter["required"] == true);
                 for parameter in required {
                     let name = parameter["name"].as_str().expect("a name");
                     assert!(args.contains_key(name), "{example}");

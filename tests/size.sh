@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reports the size of the server with the shipped tools, and fails if it is over the bound. With `--dist`, it
+# Reports the size of the server with the shipped tools, and fails if it is over the limit. With `--dist`, it
 # also reports the size of the smallest build.
 set -euo pipefail
 cd "$(dirname "$0")/.."

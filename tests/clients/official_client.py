@@ -1,6 +1,6 @@
-"""Drives a server that has configs/git.yaml baked, through the official Python client of MCP.
+"""Tests a server that has configs/git.yaml baked with the official Python client of MCP.
 
-usage: official_client.py SERVER [ARGS...]      ARGS are given to the server at every start
+usage: official_client.py SERVER [ARGS...]      ARGS are passed to the server at every start
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import LATEST_PROTOCOL_VERSION
 
-ALL_SECONDS = 120
-ANSWER_SECONDS = 20
-EXIT_SECONDS = 5
+TOTAL_TIMEOUT_SECONDS = 120
+RESPONSE_TIMEOUT_SECONDS = 20
+EXIT_TIMEOUT_SECONDS = 5
 # After this time the client kills a server that does not end by itself.
-CLIENT_PATIENCE_SECONDS = 2
+CLIENT_KILL_SECONDS = 2
 
 SEARCH = {
     "name": "climax_search",
@@ -76,7 +76,7 @@ passed = failed = 0
 
 @contextmanager
 def check(name):
-    """One check: what is raised inside is its failure, and the next check goes on."""
+    """Reports an exception as the failure of a check, and continues."""
     global passed, failed
     try:
         yield
@@ -90,7 +90,7 @@ def check(name):
         print(f"ok - {name}", flush=True)
 
 
-def equal(actual, expected, what="answer"):
+def equal(actual, expected, what="response"):
     if actual != expected:
         raise AssertionError(f"{what} is {actual!r}, not {expected!r}")
 
@@ -101,7 +101,7 @@ def holds(condition, what):
 
 
 class Server:
-    """How the server is started: in a directory and an environment of its own."""
+    """Starts servers in a directory and environment of their own."""
 
     def __init__(self, command, directory):
         self.command = command
@@ -118,21 +118,21 @@ class Server:
 
     @asynccontextmanager
     async def session(self, *more, unparsed=None):
-        """A session, and what `initialize` answered. Lines that are no messages go to `unparsed`."""
+        """A session and the result of `initialize`. Lines that are not messages go to `unparsed`."""
 
-        async def note(message):
+        async def record_error(message):
             if isinstance(message, Exception) and unparsed is not None:
                 unparsed.append(message)
 
         program, *arguments = [*self.command, *more]
         parameters = StdioServerParameters(command=program, args=arguments, env=self.env, cwd=self.directory)
-        seconds = timedelta(seconds=ANSWER_SECONDS)
+        seconds = timedelta(seconds=RESPONSE_TIMEOUT_SECONDS)
         async with stdio_client(parameters) as streams:
-            async with ClientSession(*streams, read_timeout_seconds=seconds, message_handler=note) as session:
+            async with ClientSession(*streams, read_timeout_seconds=seconds, message_handler=record_error) as session:
                 yield session, await session.initialize()
 
 
-async def answer(session, tool, args):
+async def call_registered(session, tool, args):
     """The text of a call's result, and whether it is an error."""
     result = await session.call_tool(tool, args)
     equal([content.type for content in result.content], ["text"], "content")
@@ -140,22 +140,22 @@ async def answer(session, tool, args):
 
 
 async def call(session, tool, args):
-    return await answer(session, "climax_call", {"tool_name": tool, "args": args})
+    return await call_registered(session, "climax_call", {"tool_name": tool, "args": args})
 
 
-async def succeed(session, tool, args):
+async def call_successfully(session, tool, args):
     text, is_error = await call(session, tool, args)
     holds(not is_error, f"{tool} failed: {text!r}")
     return text
 
 
 async def search(session, **filters):
-    text, is_error = await answer(session, "climax_search", filters)
+    text, is_error = await call_registered(session, "climax_search", filters)
     holds(not is_error, f"search failed: {text!r}")
     return json.loads(text)
 
 
-async def unknown_to_the_protocol(session, name):
+async def expect_unknown_tool(session, name):
     try:
         result = await session.call_tool(name, {})
     except McpError as error:
@@ -198,7 +198,7 @@ async def check_registration(session):
 
 
 def check_keys(found, mode, entries, entry_keys):
-    """`total_matches` is there only when there were more matches than returned."""
+    """Checks the keys. `total_matches` is only there when there are more matches than results."""
     expected = {"mode", entries}
     if found.get("total_matches", 0) > len(found[entries]):
         expected.add("total_matches")
@@ -225,7 +225,7 @@ async def check_search(session):
 
 
 async def check_flow(session, repository):
-    """What an agent does: look for a tool, then work with what was found."""
+    """Works like an agent: searches a tool, then calls it."""
     with check("a search for 'commit' finds git_commit and its schema"):
         found = await search(session, query="commit")
         schemas = {entry["tool_name"]: entry["input_schema"] for entry in found["results"]}
@@ -233,15 +233,15 @@ async def check_flow(session, repository):
         equal(schemas["git_commit"].get("required"), ["message"], "required")
     with check("git_init, git_add, git_commit and git_log work in turn"):
         arguments = {"parent": str(repository.parent), "target": repository.name, "initial_branch": "main"}
-        holds("Initialized" in await succeed(session, "git_init", arguments), "nothing initialized")
+        holds("Initialized" in await call_successfully(session, "git_init", arguments), "nothing initialized")
         (repository / "a file.txt").write_text("hello\n")
         repo = {"repo": str(repository)}
-        equal(await succeed(session, "git_add", {**repo, "path": "a file.txt"}), "(no output)")
+        equal(await call_successfully(session, "git_add", {**repo, "path": "a file.txt"}), "(no output)")
         message = "Say \"hello\"; $HOME & co\n\nWith a body."
-        await succeed(session, "git_commit", {**repo, "message": message})
-        log = await succeed(session, "git_log", {**repo, "format": "reference"})
+        await call_successfully(session, "git_commit", {**repo, "message": message})
+        log = await call_successfully(session, "git_log", {**repo, "format": "reference"})
         holds("(Say \"hello\"; $HOME & co, " in log, f"log is {log!r}")
-        equal(await succeed(session, "git_status", repo), "## main")
+        equal(await call_successfully(session, "git_status", repo), "## main")
 
 
 async def check_errors(session, directory):
@@ -255,26 +255,26 @@ async def check_errors(session, directory):
          f"{invalid}Argument 'format' must be one of: {formats}"),
         ("an unknown tool_name", "nonexistent_tool", {}, "Unknown tool: nonexistent_tool"),
     ):
-        with check(f"{name} is answered as the contract says"):
+        with check(f"{name} gives the error of the contract"):
             equal(await call(session, tool, args), (text, True))
-    with check("a failing command is answered with its stderr and exit code"):
+    with check("a failing command returns its stderr and exit code"):
         text, is_error = await call(session, "git_log", {"repo": str(directory)})
         holds(is_error, "isError is not set")
-        holds(text.startswith("[stderr]\nfatal: not a git repository"), f"answer is {text!r}")
-        holds(text.endswith("\n\n[exit code: 128]"), f"answer is {text!r}")
+        holds(text.startswith("[stderr]\nfatal: not a git repository"), f"response is {text!r}")
+        holds(text.endswith("\n\n[exit code: 128]"), f"response is {text!r}")
     with check("a tool that is not registered is the protocol error -32602"):
-        await unknown_to_the_protocol(session, "git_status")
+        await expect_unknown_tool(session, "git_status")
 
 
 async def check_concurrency(session, directory):
-    with check("ten calls at once are all answered, each with its own result"):
+    with check("ten concurrent calls each return their own result"):
         names = [f"repository-{number}" for number in range(10)]
         texts = await asyncio.gather(*(
-            succeed(session, "git_init", {"parent": str(directory), "target": name, "initial_branch": "main"})
+            call_successfully(session, "git_init", {"parent": str(directory), "target": name, "initial_branch": "main"})
             for name in names
         ))
         for name, text in zip(names, texts, strict=True):
-            holds(f"/{name}/.git" in text, f"the answer for {name} is {text!r}")
+            holds(f"/{name}/.git" in text, f"the response for {name} is {text!r}")
 
 
 async def check_classic(server, session, repository):
@@ -282,14 +282,14 @@ async def check_classic(server, session, repository):
         with check("--classic lists what `list --json` lists, in its order, and no meta-tools"):
             program, *arguments = server.command
             listing = subprocess.run(
-                [program, "list", "--json", *arguments], capture_output=True, check=True, timeout=ANSWER_SECONDS
+                [program, "list", "--json", *arguments], capture_output=True, check=True, timeout=RESPONSE_TIMEOUT_SECONDS
             )
             expected = [tool["tool_name"] for tool in json.loads(listing.stdout)["tools"]]
             names = [tool.name for tool in (await classic.list_tools()).tools]
             equal(names, expected, "list")
             equal({"climax_search", "climax_call"} & set(names), set(), "meta-tools")
-        with check("--classic does not know climax_call"):
-            await unknown_to_the_protocol(classic, "climax_call")
+        with check("--classic has no climax_call"):
+            await expect_unknown_tool(classic, "climax_call")
         with check("--classic gives the same result as climax_call"):
             repo = {"repo": str(repository)}
             for tool, args in (
@@ -300,29 +300,29 @@ async def check_classic(server, session, repository):
                 ("git_commit", repo),
                 ("git_status", {"repo": str(repository / "missing")}),
             ):
-                equal(await answer(classic, tool, args), await call(session, tool, args), f"{tool} {args}")
+                equal(await call_registered(classic, tool, args), await call(session, tool, args), f"{tool} {args}")
 
 
 async def check_explore(server, repository):
-    """The discovery suite as an agent uses it: search, details, call."""
+    """Uses the discovery tools like an agent: search, details, call."""
     async with server.session("--explore") as (session, greeting):
 
         async def ask(tool, **args):
-            text, is_error = await answer(session, tool, args)
+            text, is_error = await call_registered(session, tool, args)
             return json.loads(text), is_error
 
-        with check("--explore lists the suite beside the two tools, and its greeting tells of it"):
+        with check("--explore lists the discovery tools after the meta-tools and names them in its instructions"):
             names = [tool.name for tool in (await session.list_tools()).tools]
             suite = ["search_mcp_tools", "get_tool_details", "list_tool_categories", "search_tools_by_capability"]
             equal(names, ["climax_search", "climax_call", *suite], "list")
             holds(all(name in greeting.instructions for name in suite), greeting.instructions)
-        with check("a question in plain words finds git_log first, with reasons and an example"):
+        with check("a query in plain words finds git_log first, with reasons and an example"):
             found, is_error = await ask("search_mcp_tools", query="show the history of commits", max_results=5)
             equal((is_error, found["success"], found["total_results"]), (False, True, 5), "search")
             best = found["results"][0]
             equal(best["tool_id"], "git_log", "best")
             holds(best["match_reasons"] and best["examples"], best)
-        with check("its details have a call that can be made as it is, and the call works"):
+        with check("its details have an example call, and the call works"):
             details, is_error = await ask("get_tool_details", tool_id=best["tool_id"])
             equal((is_error, details["tool_id"]), (False, "git_log"), "details")
             holds(details["relationships"] is not None and details["usage_guidance"]["common_pitfalls"], details)
@@ -331,9 +331,9 @@ async def check_explore(server, repository):
             args = {**example["arguments"]["args"], "repo": str(repository)}
             result = await session.call_tool(example["tool"], {**example["arguments"], "args": args})
             holds(not result.isError and "commit " in result.content[0].text, result.content[0].text)
-        with check("categories and capabilities lead to tools too"):
+        with check("categories and capabilities lead to tools"):
             categories, _ = await ask("list_tool_categories")
-            vcs = next(it for it in categories["categories"] if it["name"] == "vcs")
+            vcs = next(category for category in categories["categories"] if category["name"] == "vcs")
             equal((vcs["clis"], len(vcs["representative_tools"])), (["git"], 3), "vcs")
             capable, _ = await ask(
                 "search_tools_by_capability",
@@ -342,7 +342,7 @@ async def check_explore(server, repository):
             )
             equal(capable["results"][0]["tool_id"], "git_commit", "most capable")
             holds("has parameter 'message' for 'Message'" in capable["results"][0]["explanation"]["matched"], capable)
-        with check("a request that is wrong is an error that says all of it"):
+        with check("all errors of a request are reported together"):
             wrong, is_error = await ask("search_mcp_tools", query="", search_mode="magic", max_results=0)
             equal((is_error, wrong["success"], wrong["error"]["tool"]), (True, False, "search_mcp_tools"), "error")
             for part in ("Query cannot be empty", "Invalid search_mode 'magic'", "max_results must be between 1 and 50"):
@@ -350,8 +350,8 @@ async def check_explore(server, repository):
 
 
 async def check_exit_code(server):
-    """The client hides the process, so this speaks to it by hand."""
-    with check(f"the server ends with code 0 within {EXIT_SECONDS} s when its input ends"):
+    """Sends messages by hand, because the client hides the exit code."""
+    with check(f"the server ends with code 0 within {EXIT_TIMEOUT_SECONDS} s at the end of its input"):
         process = await asyncio.create_subprocess_exec(
             *server.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=server.directory
         )
@@ -364,14 +364,14 @@ async def check_exit_code(server):
         )
         text = "".join(json.dumps(message) + "\n" for message in messages)
         try:
-            async with asyncio.timeout(EXIT_SECONDS):
+            async with asyncio.timeout(EXIT_TIMEOUT_SECONDS):
                 output, _ = await process.communicate(text.encode())
         except TimeoutError:
             process.kill()
             raise AssertionError("it does not end") from None
         equal(process.returncode, 0, "exit code")
         holds(output.endswith(b"\n"), f"output ends with {output[-100:]!r}")
-        equal([json.loads(line).get("id") for line in output.splitlines()], [1, 2], "ids of the answers")
+        equal([json.loads(line).get("id") for line in output.splitlines()], [1, 2], "ids of the responses")
 
 
 async def check_all(server, directory):
@@ -386,14 +386,14 @@ async def check_all(server, directory):
         await check_concurrency(session, directory)
         with check("a session in classic mode starts and ends"):
             await check_classic(server, session, repository)
-        with check("a session with the discovery suite starts and ends"):
+        with check("a session in explore mode starts and ends"):
             await check_explore(server, repository)
         closed = time.monotonic()
     seconds = time.monotonic() - closed
     with check("closing the session ends the process"):
-        holds(seconds < CLIENT_PATIENCE_SECONDS, f"the client had to kill it after {seconds:.1f} s")
-    with check("stdout holds nothing that the client cannot parse"):
-        equal(unparsed, [], "what is not a message")
+        holds(seconds < CLIENT_KILL_SECONDS, f"the client had to kill it after {seconds:.1f} s")
+    with check("stdout has only messages that the client can parse"):
+        equal(unparsed, [], "unparsed lines")
     await check_exit_code(server)
 
 
@@ -401,12 +401,12 @@ async def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     program, *arguments = sys.argv[1:]
-    # The server runs in another directory, where a relative path would lead nowhere.
+    # The server runs in another directory, so a relative path would not be found.
     program = str(Path(program).resolve()) if os.sep in program else program
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory).resolve()
-        with check(f"the session works and all is done within {ALL_SECONDS} s"):
-            async with asyncio.timeout(ALL_SECONDS):
+        with check(f"all checks run within {TOTAL_TIMEOUT_SECONDS} s"):
+            async with asyncio.timeout(TOTAL_TIMEOUT_SECONDS):
                 await check_all(Server([program, *arguments], directory), directory)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

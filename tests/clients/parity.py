@@ -1,4 +1,4 @@
-"""Compares the tools of a Rust server with those of CLImax in Python, for the same configs.
+"""Compares the tools of a Rust server with those of CLImax for Python, with the same configs.
 
 usage: parity.py PYTHON_CLIMAX RUST_SERVER CONFIG...
 
@@ -17,12 +17,12 @@ from pathlib import Path
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-ALL_SECONDS = 120
-ANSWER_SECONDS = 30
-SHOWN_DIFFERENCES = 20
+TOTAL_TIMEOUT_SECONDS = 120
+RESPONSE_TIMEOUT_SECONDS = 30
+MAX_PRINTED_DIFFERENCES = 20
 
 ECHO_CONFIG = "coreutils.yaml"
-# Not here: white space at the start and a leading `-`, which Rust handles differently on purpose.
+# Without leading white space and a leading `-`, which Rust handles differently on purpose.
 ECHO_CALLS = [
     ("coreutils_hello", {}),
     ("coreutils_echo_flag", {"message": "before a flag", "no_newline": True}),
@@ -58,21 +58,21 @@ def check(name, differences):
         print(f"ok - {name}")
         return
     failed += 1
-    if failed <= SHOWN_DIFFERENCES:
+    if failed <= MAX_PRINTED_DIFFERENCES:
         print(f"FAILED - {name}:")
         print("\n".join(differences))
-    elif failed == SHOWN_DIFFERENCES + 1:
-        print("(further differences are not shown)")
+    elif failed == MAX_PRINTED_DIFFERENCES + 1:
+        print("(further differences are not printed)")
 
 
 def compare(what, python, rust):
-    """Compares JSON as text: `1`, `1.0` and `true` are different, and so is another order of keys."""
+    """Compares JSON as text, so that `1`, `1.0` and `true` differ, and the order of keys counts."""
     python, rust = (json.dumps(value, ensure_ascii=False) for value in (python, rust))
     return [] if python == rust else [f"  {what}\n    Python: {python}\n    Rust:   {rust}"]
 
 
 def with_typed_enums(schema):
-    """The one allowed difference: in Rust the values of an enum have the argument's type."""
+    """Converts enum values to the argument's type, as Rust does. This is the only allowed difference."""
     types = {"integer": int, "number": float}
     properties = {}
     for name, property in schema["properties"].items():
@@ -98,7 +98,7 @@ def compare_tools(python, rust):
 
 
 def compare_names(python, rust):
-    """The first place where the names differ."""
+    """The first difference of the names."""
     for number, names in enumerate(zip_longest(python, rust), start=1):
         if names[0] != names[1]:
             return compare(f"tool number {number}", *names)
@@ -106,10 +106,10 @@ def compare_names(python, rust):
 
 
 def compare_lists(python, rust, configs):
-    check("as many tools", compare("number of tools", len(python), len(rust)))
+    check("the same number of tools", compare("number of tools", len(python), len(rust)))
     names = [[tool.name for tool in tools] for tools in (python, rust)]
     if names[0] != names[1] and len({config.parent for config in configs}) > 1:
-        # A build reads its folders in the order given, and sorts the files within each.
+        # A build keeps the order of its folders and sorts the files of each.
         print("note: the configs are from several folders, so the tools are compared sorted by name")
         names = [sorted(some) for some in names]
     check("the same tools in the same order", compare_names(*names))
@@ -121,23 +121,23 @@ def compare_lists(python, rust, configs):
 
 async def compare_calls(python, rust):
     for tool, args in ECHO_CALLS:
-        answers = []
+        responses = []
         for session in (python, rust):
             result = await session.call_tool(tool, args)
-            answers.append([bool(result.isError), *(content.text for content in result.content)])
-        check(f"call of {tool} {json.dumps(args, ensure_ascii=False)}", compare("isError and text", *answers))
+            responses.append([bool(result.isError), *(content.text for content in result.content)])
+        check(f"call of {tool} {json.dumps(args, ensure_ascii=False)}", compare("isError and text", *responses))
 
 
 async def compare_policies(python_program, rust_program, files):
-    """The same tools, descriptions and refusals under a policy. What is refused is an error only here."""
+    """Compares tools, descriptions and refusals under a policy. Only Rust marks refusals as errors."""
     policy = ("--classic", "--policy", str(POLICY))
     async with (
         session(python_program, "run", *files, *policy) as python,
         session(rust_program, *policy) as rust,
     ):
         lists = [(await session.list_tools()).tools for session in (python, rust)]
-        shown = [[(tool.name, tool.description) for tool in tools] for tools in lists]
-        check("the same tools under a policy", compare("names and descriptions", *shown))
+        described = [[(tool.name, tool.description) for tool in tools] for tools in lists]
+        check("the same tools under a policy", compare("names and descriptions", *described))
         for tool, args in POLICY_CALLS:
             texts = [(await session.call_tool(tool, args)).content[0].text for session in (python, rust)]
             check(f"under a policy, {tool} {json.dumps(args)}", compare("text", *texts))
@@ -146,7 +146,7 @@ async def compare_policies(python_program, rust_program, files):
 @asynccontextmanager
 async def session(program, *arguments):
     parameters = StdioServerParameters(command=program, args=list(arguments), env=dict(os.environ))
-    seconds = timedelta(seconds=ANSWER_SECONDS)
+    seconds = timedelta(seconds=RESPONSE_TIMEOUT_SECONDS)
     async with stdio_client(parameters) as streams:
         async with ClientSession(*streams, read_timeout_seconds=seconds) as session:
             await session.initialize()
@@ -172,15 +172,15 @@ async def main():
         sys.exit(__doc__)
     python_program, rust_program, *configs = sys.argv[1:]
     configs = sorted((Path(config).resolve() for config in configs), key=lambda config: config.name)
-    trouble = []
+    failures = []
     try:
-        async with asyncio.timeout(ALL_SECONDS):
+        async with asyncio.timeout(TOTAL_TIMEOUT_SECONDS):
             await compare_servers(python_program, rust_program, configs)
     except Exception as error:
         while isinstance(error, ExceptionGroup):
             error = error.exceptions[0]
-        trouble = [f"  {error!r}"]
-    check(f"both servers answer within {ALL_SECONDS} s", trouble)
+        failures = [f"  {error!r}"]
+    check(f"both servers respond within {TOTAL_TIMEOUT_SECONDS} s", failures)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

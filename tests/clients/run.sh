@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the server with the official Python client, and compares it with CLImax in Python.
+# Tests the server with the official Python client, and compares it with CLImax for Python.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,18 +10,18 @@ if [ ! -x "$venv/bin/climax" ]; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
 fi
 
-echo "-- the programs know the flags of the shipped configs"
+echo "-- the flags in the shipped configs exist"
 "$venv/bin/python" tests/flags.py configs/*.yaml
 
 echo "-- the official client, with the shipped configs"
 cargo build --quiet --package climax
 "$venv/bin/python" tests/clients/official_client.py "$target/debug/climax"
 
-echo "-- the same tools/list as CLImax in Python, for its own configs"
+echo "-- the same tools/list as CLImax for Python, with its own configs"
 configs="$target/clients/original"
 if [ ! -d "$configs" ]; then
     unpacked="$(mktemp -d)"
-    # The configs are in the source package only.
+    # Only the source package has the configs.
     "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
         --dest "$unpacked" climax-mcp==0.5.0
     tar -xzf "$unpacked"/climax_mcp-0.5.0.tar.gz -C "$unpacked"
@@ -31,7 +31,7 @@ if [ ! -d "$configs" ]; then
     rm -rf "$unpacked"
 fi
 CLIMAX_CONFIGS="$configs" cargo build --quiet --package climax
-# Leaves the binary with the shipped configs.
+# Restores the binary with the shipped configs.
 trap 'CLIMAX_CONFIGS= cargo build --quiet --package climax' EXIT
 "$venv/bin/python" tests/clients/parity.py \
     "$venv/bin/climax" "$target/debug/climax" "$configs"/*.yaml

@@ -1,4 +1,4 @@
-//! A server of the fixtures with a policy baked in.
+//! A server of the fixtures with a baked policy.
 
 climax_runtime::catalog!("guarded.rs");
 

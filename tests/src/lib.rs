@@ -1,4 +1,4 @@
-//! A client for end-to-end tests: the real binary, real pipes, real programs.
+//! Starts servers for end-to-end tests and talks to them: real binaries, real pipes, real programs.
 
 pub mod explore;
 mod system;
@@ -17,36 +17,42 @@ use std::{env, thread};
 use serde_json::{Value, json};
 
 pub use system::{
-    ENDS_MADE_AHEAD, descendants, files_beside_helpers, is_gone, kill, mark, open_files, pids,
-    processes, status,
+    PREPARED_PIPE_ENDS, count_files_beside_workers, count_open_files, count_processes, descendants,
+    find_processes, has_exited, mark, process_status, read_bytes, send_signal,
 };
 
-/// Long enough for a slow machine; nothing waits for it unless it fails.
+/// How long a test waits for something before it fails. Long enough for a slow machine.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
-/// How long a server that is no longer needed may take to end by itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a test checks a condition that it waits for.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A running server, and a client that talks to it.
+/// How long a value must stay the same to count as final.
+const SETTLING_TIME: Duration = Duration::from_millis(500);
+
+/// How long a server may take to end by itself before it is killed.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A running server with its client.
 pub struct Server {
     child: Child,
     stdin: Option<Box<dyn Write + Send>>,
     lines: Receiver<String>,
-    /// Answers that came while another one was waited for.
-    early: Vec<Value>,
+    /// Messages that arrived while the test waited for another one.
+    unclaimed: Vec<Value>,
     next_id: u64,
 }
 
-/// The text of a tool's result.
+/// The result of a tool call.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// What the agent reads.
+pub struct ToolResponse {
+    /// The text that the agent reads.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
 }
 
-impl Answer {
+impl ToolResponse {
     /// The text as JSON.
     ///
     /// # Panics
@@ -54,24 +60,24 @@ impl Answer {
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text)
-            .unwrap_or_else(|error| panic!("{error} in the answer {:?}", self.text))
+            .unwrap_or_else(|error| panic!("{error} in the response {:?}", self.text))
     }
 }
 
 impl Server {
-    /// Starts a server and shakes hands with it.
+    /// Starts a server and initializes a session.
     ///
     /// # Panics
-    /// It does not answer.
+    /// The server does not respond.
     pub fn start(command: &mut Command) -> Self {
-        Self::start_silent(command).shake_hands()
+        Self::start_without_handshake(command).handshake()
     }
 
-    /// Starts a server and says nothing to it.
+    /// Starts a server without a session.
     ///
     /// # Panics
-    /// It cannot be started.
-    pub fn start_silent(command: &mut Command) -> Self {
+    /// The server cannot be started.
+    pub fn start_without_handshake(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,10 +89,10 @@ impl Server {
         Self::new(child, Box::new(stdin), stdout)
     }
 
-    /// Starts a server over socket pairs, as clients that run on Node.js do, and shakes hands.
+    /// Starts a server over socket pairs, as clients that run on Node.js do, and initializes a session.
     ///
     /// # Panics
-    /// It cannot be started.
+    /// The server cannot be started.
     pub fn start_on_sockets(command: &mut Command) -> Self {
         let (stdin, their_stdin) = UnixStream::pair().expect("sockets");
         let (stdout, their_stdout) = UnixStream::pair().expect("sockets");
@@ -96,9 +102,9 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .expect("the server starts");
-        // It would hold the server's ends open.
+        // The command would keep the server's ends open.
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        Self::new(child, Box::new(stdin), stdout).shake_hands()
+        Self::new(child, Box::new(stdin), stdout).handshake()
     }
 
     fn new(child: Child, stdin: Box<dyn Write + Send>, stdout: impl Read + Send + 'static) -> Self {
@@ -115,36 +121,36 @@ impl Server {
             stdin: Some(stdin),
             child,
             lines,
-            early: Vec::new(),
+            unclaimed: Vec::new(),
             next_id: 0,
         }
     }
 
-    fn shake_hands(mut self) -> Self {
-        let answer = self.request("initialize", &initialize("2025-11-25"));
-        assert!(answer["result"].is_object(), "{answer}");
+    fn handshake(mut self) -> Self {
+        let response = self.request("initialize", &initialize_params("2025-11-25"));
+        assert!(response["result"].is_object(), "{response}");
         self.notify("notifications/initialized", &json!({}));
         self
     }
 
-    /// Gives away the writing half, for a thread that floods the server.
+    /// Returns the server's stdin, for a thread that floods the server.
     ///
     /// # Panics
-    /// It was given away before.
+    /// It was taken or closed before.
     pub fn take_stdin(&mut self) -> Box<dyn Write + Send> {
         self.stdin.take().expect("still open")
     }
 
-    /// The server's process.
+    /// The server's process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     ///
     /// # Panics
-    /// The server does not take it.
+    /// The server does not read it.
     pub fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("still open");
         stdin.write_all(line.as_bytes()).expect("the server reads");
@@ -163,7 +169,7 @@ impl Server {
         self.next_id + 1
     }
 
-    /// Sends a request and returns its id without waiting.
+    /// Sends a request and returns its id, without waiting for the response.
     pub fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -172,19 +178,19 @@ impl Server {
         id
     }
 
-    /// The next message, whatever it is.
+    /// The next message of any kind.
     ///
     /// # Panics
-    /// None comes, or it is not JSON.
+    /// None arrives, or it is not JSON.
     pub fn receive(&mut self) -> Value {
-        let line = self.lines.recv_timeout(DEADLINE).expect("an answer");
+        let line = self.lines.recv_timeout(DEADLINE).expect("a message");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// The next message, if one comes in time.
+    /// The next message, if one arrives in time.
     ///
     /// # Panics
-    /// The server has ended, or it is not JSON.
+    /// The server has ended, or the message is not JSON.
     pub fn receive_within(&mut self, time: Duration) -> Option<Value> {
         match self.lines.recv_timeout(time) {
             Ok(line) => Some(serde_json::from_str(&line).expect("JSON")),
@@ -193,56 +199,60 @@ impl Server {
         }
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the response to a request.
     pub fn wait_for(&mut self, id: u64) -> Value {
-        if let Some(position) = self.early.iter().position(|answer| answer["id"] == id) {
-            return self.early.remove(position);
+        if let Some(position) = self
+            .unclaimed
+            .iter()
+            .position(|response| response["id"] == id)
+        {
+            return self.unclaimed.remove(position);
         }
         loop {
-            let answer = self.receive();
-            if answer["id"] == id {
-                return answer;
+            let response = self.receive();
+            if response["id"] == id {
+                return response;
             }
-            self.early.push(answer);
+            self.unclaimed.push(response);
         }
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         self.wait_for(id)
     }
 
     /// Calls a registered tool.
-    pub fn call_registered(&mut self, name: &str, arguments: &Value) -> Answer {
+    pub fn call_registered(&mut self, name: &str, arguments: &Value) -> ToolResponse {
         let params = json!({"name": name, "arguments": arguments});
-        let answer = self.request("tools/call", &params);
-        to_answer(&answer)
+        let response = self.request("tools/call", &params);
+        tool_response(&response)
     }
 
     /// Calls a tool through `climax_call`.
-    pub fn call(&mut self, name: &str, args: &Value) -> Answer {
+    pub fn call(&mut self, name: &str, args: &Value) -> ToolResponse {
         self.call_registered("climax_call", &json!({"tool_name": name, "args": args}))
     }
 
     /// Searches with `climax_search`.
     ///
     /// # Panics
-    /// The answer is an error.
+    /// The search fails.
     pub fn search(&mut self, arguments: &Value) -> Value {
-        let answer = self.call_registered("climax_search", arguments);
-        assert!(!answer.is_error, "{answer:?}");
-        answer.json()
+        let response = self.call_registered("climax_search", arguments);
+        assert!(!response.is_error, "{response:?}");
+        response.json()
     }
 
     /// The names of the tools that a search finds.
     ///
     /// # Panics
-    /// It is not in search mode.
-    pub fn found(&mut self, arguments: &Value) -> Vec<String> {
-        let answer = self.search(arguments);
-        assert_eq!(answer["mode"], "search", "{answer}");
-        let results = answer["results"].as_array().expect("results");
+    /// The response is a summary.
+    pub fn matching_tools(&mut self, arguments: &Value) -> Vec<String> {
+        let response = self.search(arguments);
+        assert_eq!(response["mode"], "search", "{response}");
+        let results = response["results"].as_array().expect("results");
         results
             .iter()
             .map(|result| text(&result["tool_name"]))
@@ -254,14 +264,14 @@ impl Server {
     /// # Panics
     /// There is no list.
     pub fn tools(&mut self) -> Vec<Value> {
-        let answer = self.request("tools/list", &json!({}));
-        answer["result"]["tools"]
+        let response = self.request("tools/list", &json!({}));
+        response["result"]["tools"]
             .as_array()
             .expect("a list")
             .clone()
     }
 
-    /// Closes the server's standard input and waits for its end. Returns what it still said.
+    /// Closes the server's stdin and waits for its end. Returns its exit status and the rest of its output.
     #[must_use]
     pub fn close(mut self) -> (ExitStatus, Vec<String>) {
         drop(self.stdin.take());
@@ -271,7 +281,7 @@ impl Server {
     /// Waits for the server's end.
     ///
     /// # Panics
-    /// It does not end.
+    /// The server does not end.
     pub fn wait(&mut self) -> ExitStatus {
         let mut status = None;
         eventually("the server ends", || {
@@ -284,11 +294,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // In order first, so that it takes its calls with it.
+        // A server that ends by itself ends its calls, too.
         drop(self.stdin.take());
         let start = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(5));
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < SHUTDOWN_TIMEOUT {
+            thread::sleep(POLL_INTERVAL);
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -297,7 +307,7 @@ impl Drop for Server {
 
 /// The parameters of `initialize`.
 #[must_use]
-pub fn initialize(version: &str) -> Value {
+pub fn initialize_params(version: &str) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": {},
@@ -305,22 +315,22 @@ pub fn initialize(version: &str) -> Value {
     })
 }
 
-/// The lines of a session that calls one tool by its own name.
+/// The input of a session in classic mode that calls one tool.
 #[must_use]
-pub fn one_call(tool: &str) -> String {
+pub fn one_call_session(tool: &str) -> String {
     let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25")}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool}}),
     ];
     requests.map(|request| request.to_string() + "\n").concat()
 }
 
-/// The result of a `tools/call` response.
+/// Reads the result of a `tools/call` response.
 ///
 /// # Panics
-/// It is not one text.
+/// It is not a single text.
 #[must_use]
-pub fn to_answer(response: &Value) -> Answer {
+pub fn tool_response(response: &Value) -> ToolResponse {
     let result = &response["result"];
     let content = result["content"].as_array();
     let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
@@ -330,16 +340,16 @@ pub fn to_answer(response: &Value) -> Answer {
         None,
         "every byte would be sent twice"
     );
-    Answer {
+    ToolResponse {
         text: text(&content[0]["text"]),
         is_error: result["isError"] == true,
     }
 }
 
-/// A JSON string's text.
+/// The text of a JSON string.
 ///
 /// # Panics
-/// It is none.
+/// The value is not a string.
 #[must_use]
 pub fn text(value: &Value) -> String {
     value
@@ -350,30 +360,51 @@ pub fn text(value: &Value) -> String {
 
 /// The parameters of a call that runs a script.
 #[must_use]
-pub fn script(tool: &str, script: &str) -> Value {
+pub fn script_call(tool: &str, script: &str) -> Value {
     json!({"name": "climax_call", "arguments": {"tool_name": tool, "args": {"script": script}}})
 }
 
-/// Waits until something holds.
+/// Waits until a condition is true.
 ///
 /// # Panics
-/// It does not hold before the deadline.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+/// It is still false at the deadline.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !holds() {
+    while !condition() {
         assert!(start.elapsed() < DEADLINE, "not in time: {what}");
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// A folder that goes when the test ends.
+/// Polls a value until it stays the same for [`SETTLING_TIME`], and returns it. Use it to check that something
+/// stops. On a slow machine it may return too early, which can hide a bug but cannot fail a correct server.
+///
+/// # Panics
+/// The value still changes at the deadline.
+pub fn settled<T: PartialEq>(what: &str, mut value: impl FnMut() -> T) -> T {
+    let start = Instant::now();
+    let mut last = value();
+    let mut last_change = Instant::now();
+    while last_change.elapsed() < SETTLING_TIME {
+        assert!(start.elapsed() < DEADLINE, "still changing: {what}");
+        thread::sleep(POLL_INTERVAL);
+        let next = value();
+        if next != last {
+            last = next;
+            last_change = Instant::now();
+        }
+    }
+    last
+}
+
+/// A temporary folder that is removed at the end of the test.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes one.
+    /// Creates a folder.
     ///
     /// # Panics
-    /// It cannot be made.
+    /// It cannot be created.
     #[must_use]
     pub fn new() -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -384,16 +415,16 @@ impl Folder {
         Self(path.canonicalize().expect("a folder"))
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where it is, as text.
+    /// Its path as text.
     ///
     /// # Panics
-    /// Its path is not UTF-8.
+    /// The path is not UTF-8.
     #[must_use]
     pub fn text(&self) -> &str {
         self.0.to_str().expect("UTF-8")
@@ -412,18 +443,18 @@ impl Drop for Folder {
     }
 }
 
-/// Runs a program to its end without input.
+/// Runs a program to its end, with empty stdin.
 ///
 /// # Panics
-/// It cannot be run.
+/// The program cannot be run.
 pub fn run(command: &mut Command) -> Output {
     command.stdin(Stdio::null()).output().expect("it runs")
 }
 
-/// Runs a program to its end and gives it the input.
+/// Runs a program to its end, with this stdin.
 ///
 /// # Panics
-/// It cannot be run.
+/// The program cannot be run.
 pub fn run_with_input(command: &mut Command, input: &str) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
@@ -437,10 +468,10 @@ pub fn run_with_input(command: &mut Command, input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// `PATH` with the folder of a program in front.
+/// The variable `PATH` with the folder of a program prepended.
 ///
 /// # Panics
-/// The program is in no folder.
+/// The path of the program has no folder.
 #[must_use]
 pub fn path_with(program: &str) -> std::ffi::OsString {
     let folder = Path::new(program).parent().expect("a folder");
@@ -451,9 +482,9 @@ pub fn path_with(program: &str) -> std::ffi::OsString {
     env::join_paths(folders).expect("a PATH")
 }
 
-/// The command that starts the server of the fixtures, ready for more arguments.
+/// The command that starts the server of the fixtures.
 ///
-/// Cargo tells only test files where the binaries are, hence a macro.
+/// It is a macro because cargo sets the paths of binaries only for test files.
 #[macro_export]
 macro_rules! fixtures {
     ($($argument:expr),*) => {
@@ -461,7 +492,7 @@ macro_rules! fixtures {
     };
 }
 
-/// The command that starts the server of the fixtures that has a policy baked in.
+/// The command that starts the server of the fixtures with a baked policy.
 #[macro_export]
 macro_rules! guarded {
     ($($argument:expr),*) => {

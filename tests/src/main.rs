@@ -1,4 +1,4 @@
-//! A server of the fixtures, made the way a team makes one of its own.
+//! A server of the fixtures, built like a team's own server.
 
 climax_runtime::catalog!();
 

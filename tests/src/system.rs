@@ -1,4 +1,4 @@
-//! What the system knows about processes.
+//! Reads `/proc` and sends signals.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -6,43 +6,55 @@ use std::fs;
 use std::process::{self, Command};
 use std::thread;
 
-/// A number out of what the system tells about a process, such as its memory in kilobytes.
+/// A number from `/proc/PID/status`, such as the memory in kilobytes.
 ///
 /// # Panics
-/// There is no such process or number.
+/// There is no such process or field.
 #[must_use]
-pub fn status(process: u32, name: &str) -> u64 {
+pub fn process_status(process: u32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
     let mut lines = status.lines();
-    let line = lines.find(|line| line.split(':').next() == Some(name));
+    let line = lines.find(|line| line.split(':').next() == Some(field));
     let number = line.and_then(|line| line.split_whitespace().nth(1));
     number.expect("a number").parse().expect("a number")
 }
 
-/// The variable that tells which test started a process.
+/// How many bytes a process has read so far.
+///
+/// # Panics
+/// There is no such process.
+#[must_use]
+pub fn read_bytes(process: u32) -> u64 {
+    let counters = fs::read_to_string(format!("/proc/{process}/io")).expect("a process");
+    let mut lines = counters.lines();
+    let count = lines.find_map(|line| line.strip_prefix("rchar: "));
+    count.expect("a counter").parse().expect("a number")
+}
+
+/// The environment variable that names the test that started a process.
 const MARK: &str = "STARTED_BY_TEST";
 
-/// Marks what a command starts, so that other tests leave it out of their counts.
+/// Marks a command and its children, so that other tests do not count them.
 pub fn mark(command: &mut Command) -> &mut Command {
     command.env(MARK, current_test())
 }
 
-/// The current test: the process of the test binary and the test's thread, which has the test's name.
+/// The id of the test process and the name of the test's thread, which is that of the test.
 fn current_test() -> String {
     let thread = thread::current();
     format!("{}:{}", process::id(), thread.name().unwrap_or_default())
 }
 
-/// How many processes have these words as their command line.
+/// How many processes have this command line, without those of other tests.
 #[must_use]
-pub fn processes(words: &[impl AsRef<OsStr>]) -> usize {
-    pids(words).len()
+pub fn count_processes(words: &[impl AsRef<OsStr>]) -> usize {
+    find_processes(words).len()
 }
 
-/// The processes that have these words as their command line, but for those with another test's mark.
+/// The processes that have this command line, without those of other tests.
 #[must_use]
-pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
-    let wanted: Vec<u8> = words
+pub fn find_processes(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
+    let command_line: Vec<u8> = words
         .iter()
         .flat_map(|word| [word.as_ref().as_encoded_bytes(), &[0]].concat())
         .collect();
@@ -54,12 +66,12 @@ pub fn pids(words: &[impl AsRef<OsStr>]) -> Vec<u32> {
             let path = entry.ok()?.path();
             let process = path.file_name()?.to_str()?.parse().ok()?;
             let line = fs::read(path.join("cmdline")).ok()?;
-            (line == wanted && !is_of_another_test(process)).then_some(process)
+            (line == command_line && !belongs_to_another_test(process)).then_some(process)
         })
         .collect()
 }
 
-fn is_of_another_test(process: u32) -> bool {
+fn belongs_to_another_test(process: u32) -> bool {
     let variables = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
     let mut variables = variables.split(|&byte| byte == 0);
     let mark = variables.find_map(|variable| {
@@ -69,11 +81,11 @@ fn is_of_another_test(process: u32) -> bool {
     mark.is_some_and(|mark| mark != current_test().as_bytes())
 }
 
-/// Sends a signal, named as `kill` names it.
+/// Sends a signal, whose name has no `SIG`.
 ///
 /// # Panics
-/// It cannot be sent.
-pub fn kill(signal: &str, process: u32) {
+/// The signal cannot be sent.
+pub fn send_signal(signal: &str, process: u32) {
     let mut command = Command::new("kill");
     let status = command
         .args([format!("-{signal}"), process.to_string()])
@@ -81,10 +93,10 @@ pub fn kill(signal: &str, process: u32) {
     assert!(status.expect("it runs").success(), "{process}");
 }
 
-/// The processes that descend from one, with the letter of their state.
+/// The descendants of a process, with the letters of their states.
 ///
 /// # Panics
-/// There is no table of processes.
+/// `/proc` cannot be read.
 #[must_use]
 pub fn descendants(ancestor: u32) -> HashMap<u32, char> {
     let mut rows = Vec::new();
@@ -118,27 +130,26 @@ pub fn descendants(ancestor: u32) -> HashMap<u32, char> {
 /// # Panics
 /// There is no such process.
 #[must_use]
-pub fn open_files(process: u32) -> usize {
+pub fn count_open_files(process: u32) -> usize {
     fs::read_dir(format!("/proc/{process}/fd"))
         .expect("a process")
         .count()
 }
 
-/// How many files a server has open beside the three that join it with each of its helpers.
+/// How many files a server has open, without the three that connect it with each of its descendants.
 ///
 /// # Panics
-/// There is no such server.
+/// There is no such process.
 #[must_use]
-pub fn files_beside_helpers(server: u32) -> usize {
-    open_files(server).saturating_sub(3 * descendants(server).len())
+pub fn count_files_beside_workers(server: u32) -> usize {
+    count_open_files(server).saturating_sub(3 * descendants(server).len())
 }
 
-/// The ends of the two pipes that a server makes ahead, for the next command.
-pub const ENDS_MADE_AHEAD: usize = 4;
+/// Files that a server keeps open for the next command: the ends of two pipes.
+pub const PREPARED_PIPE_ENDS: usize = 4;
 
-/// Whether a process has ended. When nobody is left to wait for it, the first process of all does
-/// in its own time.
+/// Whether a process has ended. A zombie counts as ended: `init` may take its time to reap an orphan.
 #[must_use]
-pub fn is_gone(process: u32) -> bool {
+pub fn has_exited(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
 }

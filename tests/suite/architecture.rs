@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says about the code, held against the code.
+//! Checks the statements of ARCHITECTURE.md against the code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use climax_tests::run;
 
 const PAGE: &str = include_str!("../../ARCHITECTURE.md");
 
-/// The parts of the runtime that know no protocol.
+/// The parts of the runtime that must not depend on a protocol.
 const PROTOCOL_FREE: [&str; 5] = ["service", "call", "search", "discovery", "catalog"];
 
 fn root() -> &'static Path {
@@ -29,7 +29,7 @@ fn rust_files(path: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn the_service_and_all_that_it_uses_name_no_protocol() {
+fn the_service_and_the_modules_it_uses_name_no_protocol() {
     let runtime = root().join("crates/runtime/src");
     for part in PROTOCOL_FREE {
         let mut files = Vec::new();
@@ -74,7 +74,7 @@ fn the_runner_depends_on_no_protocol_json_or_catalog() {
     }
 }
 
-/// The rows of the page's tables whose second cell is a file: the file, and the functions named after it.
+/// The files and functions in the tables that describe a route, row by row.
 fn steps() -> Vec<(&'static str, Vec<&'static str>)> {
     let quoted =
         |cell: &'static str| -> Vec<&'static str> { cell.split('`').skip(1).step_by(2).collect() };
@@ -92,7 +92,7 @@ fn steps() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 #[test]
-fn every_step_of_a_route_is_where_the_page_says() {
+fn every_function_of_a_route_is_in_the_file_that_the_page_names() {
     let steps = steps();
     assert!(steps.len() > 20, "{}", steps.len());
     for (file, functions) in steps {
@@ -105,7 +105,9 @@ fn every_step_of_a_route_is_where_the_page_says() {
                     let declaration = format!("{keyword}{name}");
                     code.match_indices(&declaration).any(|(at, _)| {
                         let next = code[at + declaration.len()..].chars().next();
-                        !next.is_some_and(|it| it.is_alphanumeric() || it == '_')
+                        !next.is_some_and(|character| {
+                            character.is_alphanumeric() || character == '_'
+                        })
                     })
                 });
             assert!(is_there, "{function} is not in {file}");

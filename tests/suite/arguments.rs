@@ -1,4 +1,4 @@
-//! From a call's JSON to the command line, for every kind of argument, through generated code.
+//! How generated code turns a call's JSON arguments into a command line, for every argument type.
 
 use climax_tests::{Folder, Server, fixtures};
 use serde_json::{Value, json};
@@ -7,26 +7,26 @@ fn start() -> Server {
     Server::start(&mut fixtures!())
 }
 
-/// The words that the program got.
+/// The words that the program received.
 fn argv(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
-    let answer = server.call(tool, args);
-    assert!(!answer.is_error, "{tool} {args}: {answer:?}");
-    serde_json::from_value(answer.json()["argv"].clone()).expect("a list of words")
+    let response = server.call(tool, args);
+    assert!(!response.is_error, "{tool} {args}: {response:?}");
+    serde_json::from_value(response.json()["argv"].clone()).expect("a list of words")
 }
 
-/// The lines of a refusal.
+/// The error lines of a refused call.
 fn refusal(server: &mut Server, tool: &str, args: &Value) -> Vec<String> {
-    let answer = server.call(tool, args);
-    assert!(answer.is_error, "{tool} {args}: {answer:?}");
-    let lines = answer
+    let response = server.call(tool, args);
+    assert!(response.is_error, "{tool} {args}: {response:?}");
+    let lines = response
         .text
         .strip_prefix("Argument validation failed:\n  - ");
-    let lines = lines.unwrap_or_else(|| panic!("{answer:?}"));
+    let lines = lines.unwrap_or_else(|| panic!("{response:?}"));
     lines.split("\n  - ").map(str::to_owned).collect()
 }
 
 #[test]
-fn nothing_given_is_nothing_passed() {
+fn optional_arguments_that_are_absent_add_no_words() {
     let mut server = start();
     assert_eq!(argv(&mut server, "dump_nothing", &json!({})), [""; 0]);
     assert_eq!(
@@ -36,7 +36,7 @@ fn nothing_given_is_nothing_passed() {
 }
 
 #[test]
-fn each_kind_of_argument_becomes_its_words_in_definition_order() {
+fn each_argument_type_becomes_words_in_definition_order() {
     let args = json!({
         "max_depth": 4, "dry_run": true, "key": "a b", "scale": 2.5, "level": -3,
         "format": "plain text", "verbose": true, "ratio": 0.25, "count": -7, "text": "t",
@@ -162,7 +162,7 @@ fn values_that_cannot_be_coerced_are_refused() {
 }
 
 #[test]
-fn required_arguments_must_be_there_and_null_is_absent() {
+fn required_arguments_must_be_present_and_null_counts_as_absent() {
     let mut server = start();
     assert_eq!(
         refusal(&mut server, "dump_required", &json!({"message": null})),
@@ -190,7 +190,7 @@ fn positional_arguments_come_before_flags() {
 }
 
 #[test]
-fn a_positional_value_like_an_option_is_refused_unless_the_config_lists_it() {
+fn a_positional_value_that_looks_like_an_option_is_refused_unless_the_config_lists_it() {
     let mut server = start();
     for path in ["-x", "--output=file", "--"] {
         assert_eq!(
@@ -209,7 +209,7 @@ fn a_positional_value_like_an_option_is_refused_unless_the_config_lists_it() {
 }
 
 #[test]
-fn a_value_like_an_option_is_told_together_with_other_problems() {
+fn values_that_look_like_options_are_reported_with_the_other_errors() {
     let args = json!({"path": "--x", "number": "abc"});
     assert_eq!(
         refusal(&mut start(), "dump_positional", &args),
@@ -236,7 +236,7 @@ fn a_flags_value_like_an_option_is_joined_to_it() {
 }
 
 #[test]
-fn defaults_stand_in_wherever_the_argument_goes() {
+fn defaults_apply_to_words_directory_and_stdin() {
     let mut server = start();
     let dumped = server.call("dump_defaults", &json!({})).json();
     assert_eq!(
@@ -264,7 +264,7 @@ fn defaults_stand_in_wherever_the_argument_goes() {
 }
 
 #[test]
-fn a_directory_argument_is_where_the_command_runs_and_no_word() {
+fn a_directory_argument_sets_the_working_directory_and_adds_no_word() {
     let folder = Folder::new();
     let dumped = start()
         .call("dump_directory", &json!({"where": folder.text()}))
@@ -274,7 +274,7 @@ fn a_directory_argument_is_where_the_command_runs_and_no_word() {
 }
 
 #[test]
-fn the_configs_directory_is_expanded_and_a_call_can_override_it() {
+fn the_working_directory_of_a_config_is_expanded_and_a_call_can_override_it() {
     let (config, call) = (Folder::new(), Folder::new());
     let mut server = Server::start(fixtures!().env("PLAIN_DIRECTORY", config.path()));
     let dumped = server.call("plain_dump", &json!({"where": ""})).json();
@@ -288,7 +288,7 @@ fn the_configs_directory_is_expanded_and_a_call_can_override_it() {
 }
 
 #[test]
-fn the_base_command_is_expanded_and_split_and_global_arguments_come_last() {
+fn the_base_command_is_expanded_and_split_and_global_arguments_are_appended() {
     let folder = Folder::new();
     let mut server = Server::start(
         fixtures!()
@@ -314,15 +314,15 @@ fn the_base_command_is_expanded_and_split_and_global_arguments_come_last() {
 }
 
 #[test]
-fn global_arguments_are_left_out_when_their_variable_is_unset_and_are_in_no_schema() {
+fn global_arguments_with_an_unset_variable_are_omitted_and_never_in_a_schema() {
     let folder = Folder::new();
     let mut server = Server::start(fixtures!().env("PLAIN_DIRECTORY", folder.path()));
     assert_eq!(
         argv(&mut server, "plain_dump", &json!({"vault": "mine"})),
         ["base", "words", "run", "--region-name", "eu"]
     );
-    let answer = server.search(&json!({"query": "plain_dump"}));
-    let schema = &answer["results"][0]["input_schema"];
+    let response = server.search(&json!({"query": "plain_dump"}));
+    let schema = &response["results"][0]["input_schema"];
     assert_eq!(
         schema,
         &json!({"type": "object", "properties": {"where": {"type": "string"}, "flag": {"type": "string"}}})
@@ -330,7 +330,7 @@ fn global_arguments_are_left_out_when_their_variable_is_unset_and_are_in_no_sche
 }
 
 #[test]
-fn the_configs_variables_are_set_literally_and_others_inherited() {
+fn variables_of_a_config_are_set_literally_and_others_are_inherited() {
     let dumped = start().call("dump_nothing", &json!({})).json();
     assert_eq!(dumped["from_config"], "value = with $SIGNS");
     assert_eq!(dumped["inherited"], "from the server");
@@ -353,7 +353,7 @@ fn values_reach_the_program_unchanged() {
 }
 
 #[test]
-fn names_that_are_no_identifiers_work_like_others() {
+fn tool_and_argument_names_need_not_be_rust_identifiers() {
     let mut server = start();
     let args =
         json!({"self": "1", "type": "Self", "Größe": "3", "1st": "4", "a-b": "5", "a_b": "6"});
@@ -371,8 +371,8 @@ fn names_that_are_no_identifiers_work_like_others() {
         ("type", true),
         ("2", false),
     ] {
-        let answer = server.call("self", &json!({"type": value}));
-        assert_eq!(!answer.is_error, is_allowed, "{value:?}: {answer:?}");
+        let response = server.call("self", &json!({"type": value}));
+        assert_eq!(!response.is_error, is_allowed, "{value:?}: {response:?}");
     }
     assert_eq!(
         argv(&mut server, "dump-log", &json!({"format": "one"})),

@@ -1,9 +1,9 @@
-//! The command line of a server.
+//! The server's command line: subcommands, options, and their errors.
 
 use std::fs;
 use std::process::Output;
 
-use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text};
+use climax_tests::{Folder, Server, fixtures, one_call_session, run, run_with_input, text};
 use serde_json::{Value, json};
 
 fn stdout(output: &Output) -> String {
@@ -15,14 +15,14 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn run_is_the_default() {
+fn run_is_the_default_command() {
     for mut command in [fixtures!("run", "--classic"), fixtures!("--classic")] {
         assert_eq!(Server::start(&mut command).tools().len(), 43);
     }
 }
 
 #[test]
-fn names_narrow_the_server_by_file_and_by_config() {
+fn cli_arguments_select_configs_by_file_name_or_config_name() {
     for mut command in [
         fixtures!("git", "docker"),
         fixtures!("run", "git-tools", "docker-tools"),
@@ -37,7 +37,12 @@ fn names_narrow_the_server_by_file_and_by_config() {
             .map(|cli| text(&cli["name"]))
             .collect();
         assert_eq!(names, ["docker-tools", "git-tools"]);
-        assert_eq!(server.found(&json!({"query": "", "limit": 100})).len(), 13);
+        assert_eq!(
+            server
+                .matching_tools(&json!({"query": "", "limit": 100}))
+                .len(),
+            13
+        );
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
         let other = server.call("dump_nothing", &json!({}));
         assert_eq!(other.text, "Unknown tool: dump_nothing");
@@ -47,19 +52,22 @@ fn names_narrow_the_server_by_file_and_by_config() {
 }
 
 #[test]
-fn what_cannot_be_written_is_an_error() {
+fn a_failed_write_to_standard_output_is_an_error() {
     for words in [&["list"][..], &["list", "--json"], &["search", "git"]] {
         let full = fs::File::create("/dev/full").expect("a device");
         let output = fixtures!().args(words).stdout(full).output();
         let output = output.expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
-        let said = stderr(&output);
-        assert!(said.contains("cannot write to standard output"), "{said}");
+        let output_text = stderr(&output);
+        assert!(
+            output_text.contains("cannot write to standard output"),
+            "{output_text}"
+        );
     }
 }
 
 #[test]
-fn an_unknown_name_lists_what_is_baked() {
+fn an_unknown_cli_name_is_refused_with_the_list_of_baked_ones() {
     let output = run(&mut fixtures!("kubectl"));
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
@@ -72,7 +80,7 @@ fn an_unknown_name_lists_what_is_baked() {
 }
 
 #[test]
-fn a_command_that_comes_late_is_told_to_come_first() {
+fn a_subcommand_after_other_arguments_is_refused_with_an_explanation() {
     for (mut command, expected) in [
         (
             fixtures!("--classic", "list"),
@@ -94,7 +102,7 @@ fn a_command_that_comes_late_is_told_to_come_first() {
 }
 
 #[test]
-fn a_path_is_answered_with_how_configs_are_baked() {
+fn a_config_path_is_refused_with_how_to_bake_it() {
     for mut command in [
         fixtures!("my/tools.yaml"),
         fixtures!("run", "my/tools.yaml"),
@@ -113,7 +121,7 @@ fn a_path_is_answered_with_how_configs_are_baked() {
 }
 
 #[test]
-fn the_version_tells_what_is_baked() {
+fn the_version_shows_the_catalog_digest_and_counts() {
     for mut command in [
         fixtures!("-V"),
         fixtures!("--version"),
@@ -130,7 +138,7 @@ fn the_version_tells_what_is_baked() {
 }
 
 #[test]
-fn the_list_is_a_table_of_tools_with_description_command_and_arguments() {
+fn list_prints_a_table_of_tools_with_description_command_and_arguments() {
     let output = run(&mut fixtures!("list", "git"));
     assert!(output.status.success());
     let table = stdout(&output);
@@ -162,7 +170,7 @@ fn the_list_is_a_table_of_tools_with_description_command_and_arguments() {
 }
 
 #[test]
-fn the_list_is_json_when_asked() {
+fn list_prints_json_on_request() {
     let output = run(&mut fixtures!("list", "--json"));
     let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     let tools = list["tools"].as_array().expect("tools");
@@ -173,7 +181,7 @@ fn the_list_is_json_when_asked() {
 }
 
 #[test]
-fn a_list_into_a_closed_pipe_is_no_crash() {
+fn list_into_a_closed_pipe_succeeds_silently() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let output = fixtures!("list")
@@ -189,10 +197,10 @@ fn a_list_into_a_closed_pipe_is_no_crash() {
 }
 
 #[test]
-fn the_log_goes_to_standard_error_and_to_a_file_if_one_is_named() {
+fn the_log_goes_to_standard_error_and_to_the_log_file() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let input = one_call("git_status");
+    let input = one_call_session("git_status");
     let quiet = run_with_input(&mut fixtures!("--classic"), &input);
     assert_eq!(stderr(&quiet), "");
     let mut command = fixtures!("--classic", "--log-level", "INFO");
@@ -207,26 +215,29 @@ fn the_log_goes_to_standard_error_and_to_a_file_if_one_is_named() {
 }
 
 #[test]
-fn a_log_file_that_cannot_be_written_refuses_the_start() {
+fn an_unwritable_log_file_prevents_the_start() {
     let output = run(fixtures!().env("CLIMAX_LOG_FILE", "/no/such/folder/log"));
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("CLIMAX_LOG_FILE"), "{output:?}");
 }
 
 #[test]
-fn started_by_hand_it_says_what_it_is_and_serves() {
-    // `script` gives it a terminal.
+fn on_a_terminal_the_server_explains_itself_and_serves() {
+    // `script` provides a terminal.
     let mut command = std::process::Command::new("script");
     let inner = format!("{} git 2>&1 </dev/tty", env!("CARGO_BIN_EXE_fixtures"));
     command.args(["-qec", &inner, "/dev/null"]);
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize("2025-11-25")});
-    // Ctrl-D ends a terminal's input.
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": climax_tests::initialize_params("2025-11-25")});
+    // Ctrl-D ends the terminal's input.
     let output = run_with_input(&mut command, &format!("{request}\n\u{4}\u{4}"));
-    let said = stdout(&output);
+    let output_text = stdout(&output);
     assert!(
-        said.contains("This is an MCP server with 10 tools."),
-        "{said}"
+        output_text.contains("This is an MCP server with 10 tools."),
+        "{output_text}"
     );
-    assert!(said.contains("claude mcp add climax -- "), "{said}");
-    assert!(said.contains("\"serverInfo\""), "{said}");
+    assert!(
+        output_text.contains("claude mcp add climax -- "),
+        "{output_text}"
+    );
+    assert!(output_text.contains("\"serverInfo\""), "{output_text}");
 }

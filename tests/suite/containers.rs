@@ -1,12 +1,12 @@
-//! Commands in containers: what docker is asked for, by a program that writes it down; and with real
-//! containers, which `tests/containers.sh` prepares.
+//! Commands in containers. Most tests replace docker by a program that records its arguments; those with
+//! real containers need the image that `tests/containers.sh` makes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, fixtures, kill, processes, run};
+use climax_tests::{Folder, Server, count_processes, eventually, fixtures, run, send_signal};
 use serde_json::json;
 
 const POLICY: &str = "\
@@ -19,15 +19,15 @@ executor:
 tools: {dump_stdin: {}, dump_nothing: {}, git_log: {}, shell_run: {}, shell_brief: {}}
 ";
 
-/// A folder with a policy in it and a program that stands in for docker: it writes its words into the
-/// file `said`, and sleeps if it is to run a shell.
+/// A folder with a policy and a fake docker. The fake appends its arguments to the file `calls`, and sleeps if
+/// it should run a shell.
 fn folder(program: &str) -> (Folder, PathBuf) {
     let folder = Folder::new();
     let stand_in = folder.path().join(program);
     let script = format!(
         "#!/bin/sh\n\
-         printf '%s ' {program} \"$@\" >> {folder}/said\n\
-         echo \"[$FROM_CONFIG]\" >> {folder}/said\n\
+         printf '%s ' {program} \"$@\" >> {folder}/calls\n\
+         echo \"[$FROM_CONFIG]\" >> {folder}/calls\n\
          case \"$* \" in *' sh '*) sleep 600 & echo $$ $! > {folder}/client; wait;; esac\n\
          case \"$* \" in *' -i '*) cat;; esac\n",
         folder = folder.text()
@@ -39,13 +39,13 @@ fn folder(program: &str) -> (Folder, PathBuf) {
     (folder, policy)
 }
 
-/// A server that finds the stand-in, and no docker or podman.
+/// The command of a server that finds the fake docker in its `PATH`, and no real docker or podman.
 fn command(folder: &Folder, policy: &PathBuf) -> Command {
     let tools = folder.path().join("tools");
     if !tools.exists() {
         fs::create_dir(&tools).expect("a folder");
         for tool in ["sh", "sleep", "cat"] {
-            let path = ["/bin", "/usr/bin"].map(|place| PathBuf::from(place).join(tool));
+            let path = ["/bin", "/usr/bin"].map(|folder| PathBuf::from(folder).join(tool));
             let path = path.iter().find(|path| path.exists()).expect("a tool");
             std::os::unix::fs::symlink(path, tools.join(tool)).expect("a link");
         }
@@ -57,14 +57,14 @@ fn command(folder: &Folder, policy: &PathBuf) -> Command {
     command
 }
 
-/// What the stand-in was told, line by line.
-fn said(folder: &Folder) -> Vec<String> {
-    let said = fs::read_to_string(folder.path().join("said")).unwrap_or_default();
-    said.lines().map(str::to_owned).collect()
+/// The command lines that the fake docker was started with.
+fn docker_calls(folder: &Folder) -> Vec<String> {
+    let calls = fs::read_to_string(folder.path().join("calls")).unwrap_or_default();
+    calls.lines().map(str::to_owned).collect()
 }
 
-/// The container's name in what docker was asked for.
-fn name(line: &str) -> String {
+/// The container's name in a docker command line.
+fn container_name(line: &str) -> String {
     let mut words = line.split(' ').skip_while(|word| *word != "--name");
     let name = words.nth(1).expect("a name");
     assert!(name.starts_with("climax-"), "{line}");
@@ -72,17 +72,17 @@ fn name(line: &str) -> String {
 }
 
 #[test]
-fn a_command_line_follows_what_docker_needs() {
+fn a_command_runs_as_docker_run_with_the_policys_options() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     assert_eq!(server.call("git_log", &json!({})).text, "(no output)");
-    let answer = server.call("dump_stdin", &json!({"text": "some input"}));
-    assert_eq!(answer.text, "some input");
-    let said = said(&folder);
-    let names: Vec<String> = said.iter().map(|line| name(line)).collect();
+    let response = server.call("dump_stdin", &json!({"text": "some input"}));
+    assert_eq!(response.text, "some input");
+    let calls = docker_calls(&folder);
+    let names: Vec<String> = calls.iter().map(|call| container_name(call)).collect();
     let options = "-v /projects/mine:/workspace -v /tmp:/tmp:ro --network none -w /workspace";
     assert_eq!(
-        said,
+        calls,
         [
             format!(
                 "docker run --rm --name {} {options} alpine/git:latest echo git log -n 10 []",
@@ -99,7 +99,7 @@ fn a_command_line_follows_what_docker_needs() {
 }
 
 #[test]
-fn a_calls_directory_is_one_in_the_container() {
+fn the_working_directory_of_a_call_is_a_path_in_the_container() {
     let (folder, policy) = folder("docker");
     fs::write(
         &policy,
@@ -108,15 +108,15 @@ fn a_calls_directory_is_one_in_the_container() {
     )
     .expect("written");
     let mut server = Server::start(command(&folder, &policy).current_dir(folder.path()));
-    for place in ["/etc", "sub", "-x"] {
+    for directory in ["/etc", "sub", "-x"] {
         assert!(
             !server
-                .call("dump_directory", &json!({"where": place}))
+                .call("dump_directory", &json!({"where": directory}))
                 .is_error
         );
     }
     server.call("dump_nothing", &json!({}));
-    let ends: Vec<String> = said(&folder)
+    let ends: Vec<String> = docker_calls(&folder)
         .iter()
         .map(|line| line.split_once(" -v ").expect("a volume").1.to_owned())
         .collect();
@@ -128,12 +128,12 @@ fn a_calls_directory_is_one_in_the_container() {
         "-w /w",
     ];
     let expected =
-        expected.map(|place| format!("{volume} {place} i argdump [value = with $SIGNS]"));
+        expected.map(|option| format!("{volume} {option} i argdump [value = with $SIGNS]"));
     assert_eq!(ends, expected);
 }
 
 #[test]
-fn roots_mean_nothing_in_a_container() {
+fn roots_and_a_container_cannot_be_combined() {
     let (folder, policy) = folder("docker");
     let other = folder.path().join("other.yaml");
     fs::write(
@@ -143,35 +143,39 @@ fn roots_mean_nothing_in_a_container() {
     .expect("written");
     let output = run(command(&folder, &policy).arg("--policy").arg(&other));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("has `roots`, and commands run in a container"),
-        "{said}"
+        stderr.contains("has `roots`, and commands run in a container"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn podman_stands_in_where_there_is_no_docker() {
+fn podman_is_used_where_docker_is_missing() {
     let (folder, policy) = folder("podman");
     let mut server = Server::start(&mut command(&folder, &policy));
     server.call("git_log", &json!({}));
-    assert!(said(&folder)[0].starts_with("podman run --rm --name "));
+    assert!(docker_calls(&folder)[0].starts_with("podman run --rm --name "));
 }
 
-/// Waits until the container of the only call was removed, and what asked for it is gone.
+/// Waits until the container of the only call was removed and the docker client has ended.
 fn assert_removed(folder: &Folder) {
-    eventually("the container is removed", || said(folder).len() > 1);
-    let said = said(folder);
-    let name = name(&said[0]);
-    assert_eq!(said[1..], [format!("docker rm -f {name} []")]);
-    for process in client(folder) {
-        let place = format!("/proc/{process}");
-        eventually("the client ends", || !fs::exists(&place).expect("a table"));
+    eventually("the container is removed", || {
+        docker_calls(folder).len() > 1
+    });
+    let calls = docker_calls(folder);
+    let name = container_name(&calls[0]);
+    assert_eq!(calls[1..], [format!("docker rm -f {name} []")]);
+    for process in client_processes(folder) {
+        let process = format!("/proc/{process}");
+        eventually("the client ends", || {
+            !fs::exists(&process).expect("a table")
+        });
     }
 }
 
-/// The processes of what stands in for docker: itself and its child.
-fn client(folder: &Folder) -> Vec<u32> {
+/// The fake docker's process and its child.
+fn client_processes(folder: &Folder) -> Vec<u32> {
     let text = fs::read_to_string(folder.path().join("client")).expect("a file");
     let numbers = text.split_whitespace();
     numbers
@@ -179,7 +183,7 @@ fn client(folder: &Folder) -> Vec<u32> {
         .collect()
 }
 
-/// Starts a call that takes long, and waits until it runs.
+/// Starts a long call and waits until it runs.
 fn long_call(server: &mut Server, folder: &Folder) -> u64 {
     let arguments = json!({"tool_name": "shell_run", "args": {"script": "sleep 600"}});
     let id = server.send(
@@ -194,19 +198,19 @@ fn long_call(server: &mut Server, folder: &Folder) -> u64 {
 }
 
 #[test]
-fn a_container_ends_with_its_call() {
+fn a_container_is_removed_when_its_call_times_out() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
-    let answer = server.call("shell_brief", &json!({"script": "sleep 600"}));
+    let response = server.call("shell_brief", &json!({"script": "sleep 600"}));
     assert!(
-        answer.text.contains("Command timed out after 0.5s"),
-        "{answer:?}"
+        response.text.contains("Command timed out after 0.5s"),
+        "{response:?}"
     );
     assert_removed(&folder);
 }
 
 #[test]
-fn a_container_ends_when_its_call_is_cancelled() {
+fn a_container_is_removed_when_its_call_is_cancelled() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let id = long_call(&mut server, &folder);
@@ -215,77 +219,79 @@ fn a_container_ends_when_its_call_is_cancelled() {
 }
 
 #[test]
-fn a_container_ends_when_the_server_is_killed() {
+fn a_container_is_removed_when_the_server_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     long_call(&mut server, &folder);
-    kill("KILL", server.id());
+    send_signal("KILL", server.id());
     assert_removed(&folder);
 }
 
 #[test]
-fn a_container_ends_when_its_client_is_killed() {
+fn a_container_is_removed_when_the_docker_client_is_killed() {
     let (folder, policy) = folder("docker");
     let mut server = Server::start(&mut command(&folder, &policy));
     let id = long_call(&mut server, &folder);
-    kill("KILL", client(&folder)[0]);
+    send_signal("KILL", client_processes(&folder)[0]);
     assert_removed(&folder);
-    let answer = server.wait_for(id);
-    assert!(answer.to_string().contains("[exit code: -9]"), "{answer}");
+    let response = server.wait_for(id);
+    assert!(
+        response.to_string().contains("[exit code: -9]"),
+        "{response}"
+    );
 }
 
 #[test]
-fn an_unset_variable_refuses_the_start() {
+fn an_unset_variable_in_a_volume_prevents_the_start() {
     let (folder, policy) = folder("docker");
     let output = run(command(&folder, &policy).env_remove("PROJECT"));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let expected = format!(
         "error[CLX063]: `${{PROJECT}}:/workspace` in this policy needs the variable PROJECT, which is not \
          set
  --> {}:4:13",
         policy.display()
     );
-    assert!(said.starts_with(&expected), "{said}");
+    assert!(stderr.starts_with(&expected), "{stderr}");
 }
 
 #[test]
-fn two_policies_with_different_containers_refuse_the_start() {
+fn two_policies_with_different_containers_prevent_the_start() {
     let (folder, policy) = folder("docker");
     let other = folder.path().join("other.yaml");
     fs::write(&other, POLICY.replace("network: none", "network: host")).expect("written");
     let output = run(command(&folder, &policy).arg("--policy").arg(&other));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with("error[CLX064]: "), "{said}");
-    assert!(said.contains("name different containers"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error[CLX064]: "), "{stderr}");
+    assert!(stderr.contains("name different containers"), "{stderr}");
     fs::write(&other, POLICY).expect("written");
     assert!(
         run(command(&folder, &policy).arg("--policy").arg(&other))
             .status
             .success()
     );
-    // One that says nothing about it does not let commands out.
+    // A policy without a container does not lift the container of the other.
     fs::write(&other, "executor: {type: local}\ntools: {git_log: {}}\n").expect("written");
     let mut server = Server::start(command(&folder, &policy).arg("--policy").arg(&other));
     server.call("git_log", &json!({}));
-    assert!(self::said(&folder)[0].starts_with("docker run"));
+    assert!(docker_calls(&folder)[0].starts_with("docker run"));
 }
 
 #[test]
-fn the_list_says_that_there_are_containers() {
+fn list_names_the_container_image() {
     let (_folder, policy) = folder("docker");
     let output = run(&mut fixtures!("list", "--policy", policy));
-    let shown = String::from_utf8_lossy(&output.stdout);
+    let table = String::from_utf8_lossy(&output.stdout);
     let end = "5 tools in all\nCommands run in containers of alpine/git:latest\n";
-    assert!(shown.ends_with(end), "{shown}");
+    assert!(table.ends_with(end), "{table}");
 }
 
 // With real containers.
 
-/// A server whose commands run in an image with a shell and an `argdump` that shows its input and
-/// variables. It finds podman and no docker.
-fn real() -> (Server, Folder) {
+/// A server whose commands run in the image of `tests/containers.sh`. It finds podman and no docker.
+fn start_with_podman() -> (Server, Folder) {
     let folder = Folder::new();
     let policy = "executor: {type: docker, image: localhost/climax-test, network: none,\n\
                   \x20          volumes: [\"$FOLDER:/data\"], working_dir: /data}\n\
@@ -302,7 +308,7 @@ fn real() -> (Server, Folder) {
     (Server::start(&mut command), folder)
 }
 
-/// The containers that there are, running or not, of a server.
+/// A server's containers, running or not.
 fn containers(server: u32) -> Vec<String> {
     let output = run(Command::new("podman").args(["ps", "-a", "--format", "{{.Names}}"]));
     assert!(output.status.success(), "{output:?}");
@@ -317,23 +323,26 @@ fn containers(server: u32) -> Vec<String> {
 
 fn assert_nothing_is_left(server: u32, words: &[&str]) {
     eventually("no container is left", || containers(server).is_empty());
-    eventually("no process is left", || processes(words) == 0);
+    eventually("no process is left", || count_processes(words) == 0);
 }
 
 #[test]
 #[ignore = "needs podman, see tests/containers.sh"]
-fn real_containers_run_commands_and_go() {
-    let (mut server, folder) = real();
+fn real_containers_run_commands_and_are_removed() {
+    let (mut server, folder) = start_with_podman();
     fs::write(folder.path().join("file"), "from outside\n").expect("written");
-    let answer = server.call(
+    let response = server.call(
         "shell_run",
         &json!({"script": "cat file; pwd; ls -d /usr || exit 3"}),
     );
-    assert!(answer.text.starts_with("from outside\n/data"), "{answer:?}");
-    assert!(answer.text.ends_with("[exit code: 3]"), "{answer:?}");
-    let answer = server.call("dump_stdin", &json!({"text": "some input"}));
+    assert!(
+        response.text.starts_with("from outside\n/data"),
+        "{response:?}"
+    );
+    assert!(response.text.ends_with("[exit code: 3]"), "{response:?}");
+    let response = server.call("dump_stdin", &json!({"text": "some input"}));
     assert_eq!(
-        answer.text,
+        response.text,
         "input: some input\nvariable: value = with $SIGNS"
     );
     assert_nothing_is_left(server.id(), &["argdump"]);
@@ -341,12 +350,12 @@ fn real_containers_run_commands_and_go() {
 
 #[test]
 #[ignore = "needs podman, see tests/containers.sh"]
-fn real_containers_end_with_their_calls() {
-    let (mut server, folder) = real();
-    let answer = server.call("shell_brief", &json!({"script": "trap '' TERM; sleep 601"}));
+fn real_containers_are_removed_when_their_calls_end_early() {
+    let (mut server, folder) = start_with_podman();
+    let response = server.call("shell_brief", &json!({"script": "trap '' TERM; sleep 601"}));
     assert!(
-        answer.text.contains("Command timed out after 0.5s"),
-        "{answer:?}"
+        response.text.contains("Command timed out after 0.5s"),
+        "{response:?}"
     );
     assert_nothing_is_left(server.id(), &["sleep", "601"]);
 
@@ -364,6 +373,6 @@ fn real_containers_end_with_their_calls() {
     eventually("it runs", || started.exists());
     assert!(!containers(server.id()).is_empty());
     let id = server.id();
-    kill("KILL", id);
+    send_signal("KILL", id);
     assert_nothing_is_left(id, &["sleep", "602"]);
 }

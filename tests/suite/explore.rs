@@ -1,9 +1,10 @@
-//! The discovery suite as a whole: how it is offered, under policies, in the log and on the command line.
+//! The discovery tools together: registration, schemas, policies, log, and `climax search`.
 
 use climax_tests::explore::{
-    CAPABILITY, CATEGORIES, DETAILS, SEARCH, ask, found, keys, refused, texts, timeless,
+    CAPABILITY, CATEGORIES, DETAILS, SEARCH, expect_refusal, expect_success, matching_tools,
+    sorted_keys, texts, without_times,
 };
-use climax_tests::{Answer, Server, fixtures, guarded, run, text, to_answer};
+use climax_tests::{Server, ToolResponse, fixtures, guarded, run, text};
 use serde_json::{Value, json};
 
 const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
@@ -13,7 +14,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn the_suite_is_registered_beside_the_two_tools_and_only_if_asked_for() {
+fn explore_mode_registers_four_tools_beside_the_meta_tools() {
     let names = |mut server: Server| -> Vec<String> {
         server
             .tools()
@@ -29,17 +30,20 @@ fn the_suite_is_registered_beside_the_two_tools_and_only_if_asked_for() {
         names(Server::start(&mut fixtures!("run", "--explore"))),
         all
     );
-    let answer = Server::start(&mut fixtures!()).request("tools/call", &json!({"name": SEARCH}));
-    assert_eq!(answer["error"]["code"], -32602);
+    let response = Server::start(&mut fixtures!()).request("tools/call", &json!({"name": SEARCH}));
+    assert_eq!(response["error"]["code"], -32602);
     let mut server = start();
-    assert_eq!(server.found(&json!({"query": "git_log"})), ["git_log"]);
+    assert_eq!(
+        server.matching_tools(&json!({"query": "git_log"})),
+        ["git_log"]
+    );
     assert!(!server.call("git_status", &json!({})).is_error);
     let unknown = server.request("tools/call", &json!({"name": "git_log"}));
     assert_eq!(unknown["error"]["message"], "Unknown tool: git_log");
 }
 
 #[test]
-fn the_schemas_tell_defaults_and_limits() {
+fn the_input_schemas_have_defaults_and_limits() {
     let tools = start().tools();
     let schema = |name: &str| {
         let tool = tools
@@ -70,15 +74,15 @@ fn the_schemas_tell_defaults_and_limits() {
         of("tool_type", "enum"),
         json!(["system", "custom", "third_party"])
     );
-    assert_eq!(keys(&search["properties"]).len(), 6);
-    assert_eq!(keys(&schema(DETAILS)["properties"]).len(), 5);
+    assert_eq!(sorted_keys(&search["properties"]).len(), 6);
+    assert_eq!(sorted_keys(&schema(DETAILS)["properties"]).len(), 5);
     assert_eq!(schema(CATEGORIES)["properties"], json!({}));
     let capability = schema(CAPABILITY);
     assert_eq!(
         capability["properties"]["preferred_complexity"]["default"],
         "any"
     );
-    assert_eq!(keys(&capability["properties"]).len(), 4);
+    assert_eq!(sorted_keys(&capability["properties"]).len(), 4);
 }
 
 #[test]
@@ -93,16 +97,16 @@ fn explore_and_classic_exclude_each_other() {
 }
 
 #[test]
-fn policies_hold_for_the_suite_whether_baked_or_named_at_the_start() {
+fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
     let mut baked = Server::start(&mut guarded!("--explore"));
     let mut narrowed = Server::start(&mut fixtures!("--explore", "--policy", POLICY));
-    let tools = baked.found(&json!({"query": "", "limit": 100}));
+    let tools = baked.matching_tools(&json!({"query": "", "limit": 100}));
     assert_eq!(tools.len(), 6);
     let mut same = |tool: &str, arguments: Value| {
         let [one, other] = [&mut baked, &mut narrowed].map(|server| {
-            let Answer { text, is_error } = server.call_registered(tool, &arguments);
-            let answer: Value = serde_json::from_str(&text).expect("JSON");
-            (timeless(answer), is_error)
+            let ToolResponse { text, is_error } = server.call_registered(tool, &arguments);
+            let response: Value = serde_json::from_str(&text).expect("JSON");
+            (without_times(response), is_error)
         });
         assert_eq!(one, other, "{tool} {arguments}");
         one.0
@@ -115,8 +119,8 @@ fn policies_hold_for_the_suite_whether_baked_or_named_at_the_start() {
         "comit mesage",
     ] {
         for mode in ["keyword", "hybrid", "semantic"] {
-            let answer = same(SEARCH, json!({"query": query, "search_mode": mode}));
-            for result in answer["results"].as_array().expect("results") {
+            let response = same(SEARCH, json!({"query": query, "search_mode": mode}));
+            for result in response["results"].as_array().expect("results") {
                 assert!(tools.contains(&text(&result["tool_id"])), "{result}");
             }
         }
@@ -145,9 +149,9 @@ fn policies_hold_for_the_suite_whether_baked_or_named_at_the_start() {
 }
 
 #[test]
-fn a_selection_of_clis_narrows_the_suite() {
+fn selecting_a_cli_limits_the_discovery_tools_to_it() {
     let mut server = Server::start(&mut fixtures!("git", "--explore"));
-    let names = found(
+    let names = matching_tools(
         &mut server,
         &json!({"query": "commit container", "max_results": 50}),
     );
@@ -155,12 +159,12 @@ fn a_selection_of_clis_narrows_the_suite() {
         !names.is_empty() && names.iter().all(|name| name.starts_with("git_")),
         "{names:?}"
     );
-    let (_, error) = refused(&mut server, DETAILS, &json!({"tool_id": "docker_commit"}));
+    let (_, error) = expect_refusal(&mut server, DETAILS, &json!({"tool_id": "docker_commit"}));
     assert!(
         !error["suggestions"].to_string().contains("docker"),
         "{error}"
     );
-    let (problems, _) = refused(
+    let (problems, _) = expect_refusal(
         &mut server,
         SEARCH,
         &json!({"query": "a", "category": "containers"}),
@@ -172,8 +176,9 @@ fn a_selection_of_clis_narrows_the_suite() {
 }
 
 #[test]
-fn answers_are_the_same_each_time_and_by_either_path() {
+fn a_cached_response_equals_the_one_that_another_server_computes() {
     let mut server = start();
+    let mut other = start();
     for (tool, arguments) in [
         (SEARCH, json!({"query": "show commit history"})),
         (DETAILS, json!({"tool_id": "git_log"})),
@@ -184,29 +189,28 @@ fn answers_are_the_same_each_time_and_by_either_path() {
         ),
         (SEARCH, json!({"query": ""})),
     ] {
-        let mut answers = Vec::new();
-        for meta in [json!({}), json!({}), json!({"progressToken": 1})] {
-            let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
-            let answer = server.request("tools/call", &params);
-            let answer = to_answer(&answer);
-            let mut json = timeless(answer.json());
+        let response = |server: &mut Server| {
+            let response = server.call_registered(tool, &arguments);
+            let mut json = without_times(response.json());
             if let Some(error) = json.get_mut("error") {
-                *error = timeless(error.take());
+                *error = without_times(error.take());
             }
-            answers.push((json, answer.is_error));
-        }
-        assert_eq!(answers[0], answers[1], "{tool}");
-        assert_eq!(answers[0], answers[2], "{tool}");
+            (json, response.is_error)
+        };
+        let first = response(&mut server);
+        let cached = response(&mut server);
+        assert_eq!(first, cached, "{tool}");
+        assert_eq!(cached, response(&mut other), "{tool}");
     }
 }
 
 #[test]
-fn searches_are_logged_with_sums_at_the_end() {
+fn searches_are_logged_and_summarised_at_the_end() {
     let folder = climax_tests::Folder::new();
     let log = folder.path().join("log");
     let mut server = Server::start(fixtures!("--explore").env("CLIMAX_LOG_FILE", &log));
-    ask(&mut server, SEARCH, &json!({"query": "show \"history\""}));
-    ask(&mut server, SEARCH, &json!({"query": "docker"}));
+    expect_success(&mut server, SEARCH, &json!({"query": "show \"history\""}));
+    expect_success(&mut server, SEARCH, &json!({"query": "docker"}));
     server.search(&json!({"query": "commit"}));
     let (status, _) = server.close();
     assert!(status.success());
@@ -228,7 +232,7 @@ fn searches_are_logged_with_sums_at_the_end() {
 }
 
 #[test]
-fn searches_on_the_command_line_are_a_table_or_json() {
+fn search_on_the_command_line_prints_a_table_or_json() {
     let table = run(&mut fixtures!(
         "search",
         "show commit",
@@ -250,12 +254,12 @@ fn searches_on_the_command_line_are_a_table_or_json() {
     );
     let json = run(&mut fixtures!("search", "show commit history", "--json"));
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-    let served = ask(
+    let served = expect_success(
         &mut start(),
         SEARCH,
         &json!({"query": "show commit history", "max_results": 10}),
     );
-    assert_eq!(timeless(json), timeless(served));
+    assert_eq!(without_times(json), without_times(served));
     let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
     assert_eq!(
         String::from_utf8_lossy(&nothing.stdout),
@@ -282,7 +286,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
         narrowed.contains("git_log") && !narrowed.contains("git_status"),
         "{narrowed}"
     );
-    // The same ranking serves a search for several words.
+    // `climax_search` ranks queries of several words the same way.
     let ranked = Server::start(&mut fixtures!())
         .search(&json!({"query": "show me my commit history please"}));
     assert_eq!(ranked["match"], "ranked");
@@ -290,7 +294,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
 }
 
 #[test]
-fn large_requests_are_refused_with_short_answers() {
+fn oversized_arguments_are_refused_with_short_messages() {
     let mut server = start();
     let long = "x".repeat(1_000_000);
     for (tool, arguments, problem) in [
@@ -325,15 +329,15 @@ fn large_requests_are_refused_with_short_answers() {
             "Query must be a string, not [\"xxx",
         ),
     ] {
-        let answer = server.call_registered(tool, &arguments);
+        let response = server.call_registered(tool, &arguments);
         assert!(
-            answer.is_error && answer.text.contains(&problem.replace('"', "\\\"")),
+            response.is_error && response.text.contains(&problem.replace('"', "\\\"")),
             "{problem}"
         );
         assert!(
-            answer.text.len() < 10_000,
+            response.text.len() < 10_000,
             "{problem}: {}",
-            answer.text.len()
+            response.text.len()
         );
     }
 }

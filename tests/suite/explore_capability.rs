@@ -1,6 +1,8 @@
-//! What `search_tools_by_capability` finds, and what it refuses.
+//! `search_tools_by_capability`: matches, explanations and refusals.
 
-use climax_tests::explore::{CAPABILITY, ask, keys, refused, results, texts};
+use climax_tests::explore::{
+    CAPABILITY, expect_refusal, expect_success, results, sorted_keys, texts,
+};
 use climax_tests::{Server, fixtures, text};
 use serde_json::{Value, json};
 
@@ -9,7 +11,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_capability_needs_all_parameters_whatever_they_are_called() {
+fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     let mut server = start();
     for required in [
         json!(["message"]),
@@ -20,53 +22,55 @@ fn a_capability_needs_all_parameters_whatever_they_are_called() {
     ] {
         let arguments =
             json!({"capability_description": "record changes", "required_parameters": required});
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let best = &results(&answer)[0];
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let best = &results(&response)[0];
         assert_eq!(best["tool_id"], "git_commit", "{required}");
-        for result in results(&answer) {
+        for result in results(&response) {
             let parameters = result["parameters"].as_array().expect("a list");
             assert!(
-                parameters.iter().any(|it| it["name"] == "message"),
+                parameters
+                    .iter()
+                    .any(|parameter| parameter["name"] == "message"),
                 "{result}"
             );
         }
     }
-    // Tools that have the parameters and do nothing of what is described come last.
+    // A tool that has the parameters but does not match the description comes last.
     let arguments =
         json!({"capability_description": "record changes", "required_parameters": ["max-count"]});
-    let answer = ask(&mut server, CAPABILITY, &arguments);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
-        results(&answer)
+        results(&response)
             .last()
-            .map(|it| text(&it["tool_id"]))
+            .map(|result| text(&result["tool_id"]))
             .as_deref(),
         Some("git_log")
     );
     let arguments =
         json!({"capability_description": "record changes", "required_parameters": ["nosuch"]});
-    let answer = ask(&mut server, CAPABILITY, &arguments);
-    assert_eq!(answer["results"], json!([]));
-    assert_eq!(answer["total_results"], 0);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
+    assert_eq!(response["results"], json!([]));
+    assert_eq!(response["total_results"], 0);
     let both =
         json!({"capability_description": "words", "required_parameters": ["file", "number"]});
-    let answer = ask(&mut server, CAPABILITY, &both);
+    let response = expect_success(&mut server, CAPABILITY, &both);
     assert_eq!(
-        results(&answer)[0]["tool_id"],
+        results(&response)[0]["tool_id"],
         "dump_positional",
-        "{answer}"
+        "{response}"
     );
 }
 
 #[test]
-fn a_capability_search_explains_what_fits_and_what_does_not() {
+fn a_capability_search_explains_matched_and_unmatched_criteria() {
     let mut server = start();
     let arguments = json!({
         "capability_description": "record zzzzqqqq changes", "required_parameters": ["msg"],
         "preferred_complexity": "complex", "max_results": 3,
     });
-    let answer = ask(&mut server, CAPABILITY, &arguments);
+    let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
-        keys(&answer),
+        sorted_keys(&response),
         [
             "capability_description",
             "results",
@@ -78,10 +82,10 @@ fn a_capability_search_explains_what_fits_and_what_does_not() {
         ]
     );
     assert_eq!(
-        answer["search_criteria"],
+        response["search_criteria"],
         json!({"required_parameters": ["msg"], "preferred_complexity": "complex", "max_results": 3})
     );
-    let best = &results(&answer)[0];
+    let best = &results(&response)[0];
     assert_eq!(best["tool_id"], "git_commit");
     assert_eq!(
         best["explanation"],
@@ -94,16 +98,16 @@ fn a_capability_search_explains_what_fits_and_what_does_not() {
 }
 
 #[test]
-fn a_preferred_complexity_moves_tools_up() {
+fn a_tool_of_another_complexity_has_half_the_score() {
     let mut server = start();
     let mut score = |tool: &str, description: &str, preferred: Value| {
         let arguments = json!({
             "capability_description": description, "preferred_complexity": preferred, "max_results": 50,
         });
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let tool = results(&answer)
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let tool = results(&response)
             .iter()
-            .find(|it| it["tool_id"] == tool)
+            .find(|result| result["tool_id"] == tool)
             .expect("found");
         tool["score"].as_f64().expect("a number")
     };
@@ -143,13 +147,13 @@ fn a_preferred_complexity_moves_tools_up() {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
+fn all_errors_of_a_capability_search_are_reported_together() {
     let mut server = start();
     let arguments = json!({
         "capability_description": "\u{7}", "required_parameters": ["a", 5],
         "preferred_complexity": "simpel", "max_results": 0,
     });
-    let (problems, error) = refused(&mut server, CAPABILITY, &arguments);
+    let (problems, error) = expect_refusal(&mut server, CAPABILITY, &arguments);
     assert_eq!(
         problems,
         [
@@ -160,10 +164,10 @@ fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
         ]
     );
     assert_eq!(error["context"], "\u{7}");
-    let (problems, _) = refused(&mut server, CAPABILITY, &json!({}));
+    let (problems, _) = expect_refusal(&mut server, CAPABILITY, &json!({}));
     assert_eq!(problems, ["Capability description cannot be empty"]);
     let long = json!({"capability_description": "a".repeat(1001)});
-    let (problems, _) = refused(&mut server, CAPABILITY, &long);
+    let (problems, _) = expect_refusal(&mut server, CAPABILITY, &long);
     assert_eq!(
         problems,
         ["Capability description too long (max 1000 characters)"]
@@ -171,20 +175,20 @@ fn everything_that_is_wrong_with_a_capability_is_told_at_once() {
 }
 
 #[test]
-fn each_required_parameter_is_one_of_its_own_and_the_exact_name_is_preferred() {
+fn each_required_parameter_matches_a_different_parameter_and_exact_names_win() {
     let mut server = start();
     let mut explained = |required: &[&str]| {
         let arguments = json!({"capability_description": "takes words without flags", "required_parameters": required});
-        let answer = ask(&mut server, CAPABILITY, &arguments);
-        let tool = results(&answer)
+        let response = expect_success(&mut server, CAPABILITY, &arguments);
+        let tool = results(&response)
             .iter()
-            .find(|it| it["tool_id"] == "dump_positional")
+            .find(|result| result["tool_id"] == "dump_positional")
             .cloned();
         tool.map(|tool| texts(&tool["explanation"]["matched"]))
     };
     assert!(
         explained(&["path", "number"])
-            .is_some_and(|it| it.contains(&"has parameter 'path'".to_owned()))
+            .is_some_and(|matched| matched.contains(&"has parameter 'path'".to_owned()))
     );
     assert_eq!(explained(&["path", "file"]), None);
 }

@@ -1,6 +1,8 @@
-//! What `get_tool_details` and `list_tool_categories` tell about tools.
+//! `get_tool_details` and `list_tool_categories`: sections, guidance, examples and categories.
 
-use climax_tests::explore::{CATEGORIES, DETAILS, ask, expected_examples, keys, refused, texts};
+use climax_tests::explore::{
+    CATEGORIES, DETAILS, expect_refusal, expect_success, expected_examples, sorted_keys, texts,
+};
 use climax_tests::{Server, fixtures, guarded, text};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +13,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn details_have_the_sections_that_are_asked_for() {
+fn details_have_exactly_the_requested_sections() {
     let mut server = start();
     let sections = [
         ("schema", "parameter_schema"),
@@ -32,19 +34,19 @@ fn details_have_the_sections_that_are_asked_for() {
         ];
         let mut included = Map::new();
         for (number, (section, field)) in sections.iter().enumerate() {
-            let is_wanted = combination >> number & 1 == 1;
-            arguments.insert(format!("include_{section}"), is_wanted.into());
-            included.insert((*section).to_owned(), is_wanted.into());
-            expected.extend(is_wanted.then_some(*field));
+            let is_requested = combination >> number & 1 == 1;
+            arguments.insert(format!("include_{section}"), is_requested.into());
+            included.insert((*section).to_owned(), is_requested.into());
+            expected.extend(is_requested.then_some(*field));
         }
         expected.sort_unstable();
-        let answer = ask(&mut server, DETAILS, &arguments.into());
-        assert_eq!(keys(&answer), expected);
-        assert_eq!(answer["included_sections"], Value::from(included));
+        let response = expect_success(&mut server, DETAILS, &arguments.into());
+        assert_eq!(sorted_keys(&response), expected);
+        assert_eq!(response["included_sections"], Value::from(included));
     }
-    let all = ask(&mut server, DETAILS, &json!({"tool_id": " git_commit "}));
+    let all = expect_success(&mut server, DETAILS, &json!({"tool_id": " git_commit "}));
     assert_eq!(all["tool_id"], "git_commit");
-    let called = ask(&mut server, DETAILS, &json!({"tool_name": "git_commit"}));
+    let called = expect_success(&mut server, DETAILS, &json!({"tool_name": "git_commit"}));
     assert_eq!(
         called["tool_id"], "git_commit",
         "as the other tools call it"
@@ -62,7 +64,7 @@ fn details_have_the_sections_that_are_asked_for() {
         "echo git commit -m 'Fix a typo'"
     );
     assert_eq!(
-        keys(&all["relationships"]),
+        sorted_keys(&all["relationships"]),
         ["alternatives", "complementary", "prerequisites"]
     );
     assert_eq!(
@@ -75,10 +77,10 @@ fn details_have_the_sections_that_are_asked_for() {
 }
 
 #[test]
-fn guidance_tells_what_the_config_and_policies_say() {
+fn usage_guidance_states_the_rules_of_config_and_policies() {
     let mut server = start();
     let mut guidance = |tool: &str| {
-        let details = ask(&mut server, DETAILS, &json!({"tool_id": tool}));
+        let details = expect_success(&mut server, DETAILS, &json!({"tool_id": tool}));
         let guidance = &details["usage_guidance"];
         [
             texts(&guidance["best_practices"]),
@@ -113,7 +115,7 @@ fn guidance_tells_what_the_config_and_policies_say() {
         Server::start(&mut guarded!("--explore")),
         Server::start(&mut fixtures!("--explore", "--policy", POLICY)),
     ] {
-        let details = ask(&mut server, DETAILS, &json!({"tool_id": "dump_kinds"}));
+        let details = expect_success(&mut server, DETAILS, &json!({"tool_id": "dump_kinds"}));
         let pitfalls = texts(&details["usage_guidance"]["common_pitfalls"]);
         for expected in [
             "'text' must match [a-z]+ (policy).",
@@ -126,20 +128,23 @@ fn guidance_tells_what_the_config_and_policies_say() {
 }
 
 #[test]
-fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names() {
+fn several_tools_give_a_list_and_unknown_ones_give_similar_names() {
     let mut server = start();
     let arguments = json!({"tool_id": ["git_log", "git_comit", "git_tag"]});
-    let answer = ask(&mut server, DETAILS, &arguments);
-    let answers = answer.as_array().expect("a list");
-    assert_eq!(answers.len(), 3);
-    assert_eq!(answers[0]["tool_id"], "git_log");
-    assert_eq!(answers[2]["tool_id"], "git_tag");
-    assert_eq!(answers[1]["success"], false);
-    assert_eq!(answers[1]["error"]["message"], "Tool 'git_comit' not found");
-    let one = ask(&mut server, DETAILS, &json!({"tool_id": ["git_log"]}));
+    let response = expect_success(&mut server, DETAILS, &arguments);
+    let responses = response.as_array().expect("a list");
+    assert_eq!(responses.len(), 3);
+    assert_eq!(responses[0]["tool_id"], "git_log");
+    assert_eq!(responses[2]["tool_id"], "git_tag");
+    assert_eq!(responses[1]["success"], false);
+    assert_eq!(
+        responses[1]["error"]["message"],
+        "Tool 'git_comit' not found"
+    );
+    let one = expect_success(&mut server, DETAILS, &json!({"tool_id": ["git_log"]}));
     assert_eq!(one.as_array().map(Vec::len), Some(1));
 
-    let (problems, error) = refused(&mut server, DETAILS, &json!({"tool_id": "git_comit"}));
+    let (problems, error) = expect_refusal(&mut server, DETAILS, &json!({"tool_id": "git_comit"}));
     assert_eq!(problems, ["Tool 'git_comit' not found"]);
     assert_eq!(error["context"], "git_comit");
     let suggestions = texts(&error["suggestions"]);
@@ -148,17 +153,17 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
         suggestions.contains(&r#"get_tool_details {"tool_id":"git_commit"}"#.to_owned()),
         "{suggestions:?}"
     );
-    let (_, error) = refused(&mut server, DETAILS, &json!({"tool_id": "zzzzqqqq"}));
+    let (_, error) = expect_refusal(&mut server, DETAILS, &json!({"tool_id": "zzzzqqqq"}));
     assert_eq!(
         error["suggestions"],
         json!(["Find a tool with search_mcp_tools"])
     );
 
     for none in [json!({}), json!({"tool_id": null}), json!({"tool_id": []})] {
-        let (problems, _) = refused(&mut server, DETAILS, &none);
+        let (problems, _) = expect_refusal(&mut server, DETAILS, &none);
         assert_eq!(problems, ["tool_id cannot be empty"]);
     }
-    let (problems, _) = refused(
+    let (problems, _) = expect_refusal(
         &mut server,
         DETAILS,
         &json!({"tool_id": [5, " "], "include_schema": 3}),
@@ -172,7 +177,7 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
         ]
     );
     let many = vec!["git_log"; 51];
-    let (problems, _) = refused(&mut server, DETAILS, &json!({"tool_id": many}));
+    let (problems, _) = expect_refusal(&mut server, DETAILS, &json!({"tool_id": many}));
     assert_eq!(problems, ["tool_id may have at most 50 names"]);
     let nothing = server.call_registered(DETAILS, &json!({"tool_id": ["nope", "neither"]}));
     assert!(nothing.is_error);
@@ -180,23 +185,23 @@ fn several_tools_are_answered_as_a_list_and_unknown_ones_with_the_nearest_names(
 }
 
 #[test]
-fn categories_have_descriptions_counts_clis_and_three_tools() {
+fn categories_have_a_description_a_count_clis_and_three_representative_tools() {
     let mut server = start();
-    let answer = ask(&mut server, CATEGORIES, &json!({}));
-    let categories = answer["categories"].as_array().expect("a list");
-    assert_eq!(answer["total_categories"], categories.len());
-    assert_eq!(answer["total_tools"], 43);
+    let response = expect_success(&mut server, CATEGORIES, &json!({}));
+    let categories = response["categories"].as_array().expect("a list");
+    assert_eq!(response["total_categories"], categories.len());
+    assert_eq!(response["total_tools"], 43);
     let sum: u64 = categories
         .iter()
-        .filter_map(|it| it["tool_count"].as_u64())
+        .filter_map(|category| category["tool_count"].as_u64())
         .sum();
     assert_eq!(sum, 43);
     let vcs = categories
         .iter()
-        .find(|it| it["name"] == "vcs")
+        .find(|category| category["name"] == "vcs")
         .expect("there");
     assert_eq!(
-        keys(vcs),
+        sorted_keys(vcs),
         [
             "clis",
             "description",
@@ -215,42 +220,44 @@ fn categories_have_descriptions_counts_clis_and_three_tools() {
         assert!(tool["description"].is_string());
     }
     assert!(
-        categories.iter().any(|it| it["name"] == "uncategorized"),
-        "{answer}"
+        categories
+            .iter()
+            .any(|category| category["name"] == "uncategorized"),
+        "{response}"
     );
-    // The most central tool has its words in common with most others.
+    // The representative tools share their words with most others.
     assert!(
         tools.iter().any(|tool| tool["tool_id"] == "git_commit"),
         "{vcs}"
     );
     let mut one = Server::start(&mut fixtures!("git", "--explore"));
-    let answer = ask(&mut one, CATEGORIES, &json!({}));
-    assert_eq!(answer["total_categories"], 1);
+    let response = expect_success(&mut one, CATEGORIES, &json!({}));
+    assert_eq!(response["total_categories"], 1);
 }
 
 #[test]
-fn every_example_is_a_call_that_is_taken_and_becomes_the_command_line() {
+fn every_example_is_a_valid_call_that_becomes_its_command_line() {
     let mut server = start();
-    let all = server.found(&json!({"query": "", "limit": 100}));
+    let all = server.matching_tools(&json!({"query": "", "limit": 100}));
     assert_eq!(all.len(), 43);
-    let mut dumped = 0;
+    let mut run_examples = 0;
     for tool in all {
-        let details = ask(&mut server, DETAILS, &json!({"tool_id": tool}));
+        let details = expect_success(&mut server, DETAILS, &json!({"tool_id": tool}));
         let examples = details["usage_examples"].as_array().expect("a list");
         assert_eq!(examples.len(), expected_examples(&details), "{details}");
         for example in examples {
             assert_eq!(example["tool"], "climax_call");
             assert_eq!(example["arguments"]["tool_name"], tool);
-            // Those of other CLIs wait, fail and flood, as their tests want it.
+            // The tools of other CLIs wait, fail or write floods of output.
             if details["tool_details"]["cli_name"] != "dump-tools"
                 || example.get("directory").is_some()
             {
                 continue;
             }
-            let answer = server.call_registered("climax_call", &example["arguments"]);
-            assert!(!answer.is_error, "{example}: {answer:?}");
-            let given = answer.json();
-            let words = texts(&given["argv"]).join(" ");
+            let response = server.call_registered("climax_call", &example["arguments"]);
+            assert!(!response.is_error, "{example}: {response:?}");
+            let dumped = response.json();
+            let words = texts(&dumped["argv"]).join(" ");
             let line = text(&example["command_line"]).replace('\'', "");
             assert_eq!(
                 line.trim_start_matches("argdump").trim_start(),
@@ -258,11 +265,11 @@ fn every_example_is_a_call_that_is_taken_and_becomes_the_command_line() {
                 "{example}"
             );
             assert_eq!(
-                given["stdin"],
+                dumped["stdin"],
                 example.get("stdin").cloned().unwrap_or("".into())
             );
-            dumped += 1;
+            run_examples += 1;
         }
     }
-    assert!(dumped > 15, "{dumped}");
+    assert!(run_examples > 15, "{run_examples}");
 }

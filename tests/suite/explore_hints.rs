@@ -1,6 +1,6 @@
-//! What the discovery suite tells to do next.
+//! Navigation hints and query suggestions of the discovery tools.
 
-use climax_tests::explore::{CATEGORIES, SEARCH, ask, found, results, texts};
+use climax_tests::explore::{CATEGORIES, SEARCH, expect_success, matching_tools, results, texts};
 use climax_tests::{Server, fixtures, text};
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() {
+fn a_well_known_category_without_tools_gives_no_results_and_a_hint() {
     let mut server = start();
     for category in [
         "file_ops",
@@ -21,15 +21,15 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
         "notebook",
         "workflow",
     ] {
-        let answer = ask(
+        let response = expect_success(
             &mut server,
             SEARCH,
             &json!({"query": "commit", "category": category}),
         );
-        assert_eq!(answer["results"], json!([]));
-        assert_eq!(answer["total_results"], 0);
+        assert_eq!(response["results"], json!([]));
+        assert_eq!(response["total_results"], 0);
         assert_eq!(
-            texts(&answer["navigation_hints"]),
+            texts(&response["navigation_hints"]),
             [
                 format!(
                     "Category '{category}' has no tools; search all categories: {SEARCH} {}",
@@ -39,7 +39,7 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
             ]
         );
     }
-    let nothing = ask(
+    let nothing = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "zzzzqqqq", "category": "vcs"}),
@@ -51,14 +51,14 @@ fn a_category_that_the_suite_knows_and_nobody_has_gives_no_results_and_a_hint() 
 }
 
 #[test]
-fn hints_are_calls_that_can_be_made() {
+fn every_hint_contains_a_valid_call() {
     let mut server = start();
-    let answer = ask(
+    let response = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "show commit history", "max_results": 5}),
     );
-    let hints = texts(&answer["navigation_hints"]);
+    let hints = texts(&response["navigation_hints"]);
     let starts = [
         "Call the best match: climax_call ",
         "Show its details: get_tool_details ",
@@ -73,13 +73,13 @@ fn hints_are_calls_that_can_be_made() {
         let arguments: Value = serde_json::from_str(arguments).expect("JSON");
         assert!(!server.call_registered(tool, &arguments).is_error, "{hint}");
     }
-    // Words that nobody knows, and a tag that some results have.
-    let answer = ask(
+    // Suggestions leave out an unknown word, or add a tag of some results.
+    let response = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "show zzzzqqqq history", "search_mode": "keyword"}),
     );
-    let suggestions = texts(&answer["query_suggestions"]);
+    let suggestions = texts(&response["query_suggestions"]);
     assert_eq!(suggestions[0], "show history");
     assert!(
         suggestions[1].starts_with("show zzzzqqqq history "),
@@ -88,12 +88,12 @@ fn hints_are_calls_that_can_be_made() {
 }
 
 #[test]
-fn nobody_is_told_to_call_what_may_destroy_something() {
+fn hints_never_suggest_calling_a_destructive_tool() {
     let mut server = start();
     let mut hints = |query: &str, best: &str| {
-        let answer = ask(&mut server, SEARCH, &json!({"query": query}));
-        assert_eq!(results(&answer)[0]["tool_id"], best, "{query}");
-        texts(&answer["navigation_hints"])
+        let response = expect_success(&mut server, SEARCH, &json!({"query": query}));
+        assert_eq!(results(&response)[0]["tool_id"], best, "{query}");
+        texts(&response["navigation_hints"])
     };
     let reading = hints("docker_ps", "docker_ps");
     assert!(
@@ -121,13 +121,13 @@ fn nobody_is_told_to_call_what_may_destroy_something() {
 }
 
 #[test]
-fn hints_keep_what_was_asked_for() {
+fn hints_keep_the_filters_of_the_request() {
     let mut server = start();
     let arguments = json!({
         "query": "takes show docker", "tool_type": "system", "search_mode": "keyword", "max_results": 2,
     });
-    let answer = ask(&mut server, SEARCH, &arguments);
-    let hints = texts(&answer["navigation_hints"]);
+    let response = expect_success(&mut server, SEARCH, &arguments);
+    let hints = texts(&response["navigation_hints"]);
     let wider = hints.last().expect("a hint");
     let (before, call) = wider.split_at(wider.find('{').expect("arguments"));
     let total: usize = before
@@ -139,9 +139,9 @@ fn hints_keep_what_was_asked_for() {
     let call: Value = serde_json::from_str(call).expect("JSON");
     assert_eq!(call["tool_type"], "system");
     assert_eq!(call["search_mode"], "keyword");
-    assert_eq!(found(&mut server, &call).len(), total, "{wider}");
+    assert_eq!(matching_tools(&mut server, &call).len(), total, "{wider}");
     let nothing = json!({"query": "zzzzqqqq", "tool_type": "custom", "category": ""});
-    let nothing = ask(&mut server, SEARCH, &nothing);
+    let nothing = expect_success(&mut server, SEARCH, &nothing);
     let hint = text(&nothing["navigation_hints"][0]);
     assert_eq!(
         hint,

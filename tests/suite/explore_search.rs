@@ -1,6 +1,8 @@
-//! What `search_mcp_tools` finds, and what it refuses.
+//! `search_mcp_tools`: matches, ranking, filters and refusals.
 
-use climax_tests::explore::{SEARCH, ask, found, keys, refused, results, texts, texts_of};
+use climax_tests::explore::{
+    SEARCH, expect_refusal, expect_success, matching_tools, results, sorted_keys, texts, tool_ids,
+};
 use climax_tests::{Server, fixtures, text};
 use serde_json::{Value, json};
 
@@ -9,11 +11,11 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_search_tells_everything_about_its_results_and_itself() {
+fn a_search_response_has_all_fields() {
     let mut server = start();
-    let answer = ask(&mut server, SEARCH, &json!({"query": "record my changes"}));
+    let response = expect_success(&mut server, SEARCH, &json!({"query": "record my changes"}));
     assert_eq!(
-        keys(&answer),
+        sorted_keys(&response),
         [
             "category_breakdown",
             "confidence_distribution",
@@ -30,17 +32,17 @@ fn a_search_tells_everything_about_its_results_and_itself() {
             "version",
         ]
     );
-    assert_eq!(answer["query"], "record my changes");
-    assert_eq!(answer["search_mode"], "hybrid");
+    assert_eq!(response["query"], "record my changes");
+    assert_eq!(response["search_mode"], "hybrid");
     assert!(
-        answer["execution_time"]
+        response["execution_time"]
             .as_f64()
-            .is_some_and(|it| it > 0.0 && it < 60.0)
+            .is_some_and(|seconds| seconds > 0.0 && seconds < 60.0)
     );
-    assert_eq!(answer["total_results"], results(&answer).len());
-    let best = &results(&answer)[0];
+    assert_eq!(response["total_results"], results(&response).len());
+    let best = &results(&response)[0];
     assert_eq!(
-        keys(best),
+        sorted_keys(best),
         [
             "category",
             "cli_name",
@@ -91,24 +93,24 @@ fn a_search_tells_everything_about_its_results_and_itself() {
     );
     let levels = ["high", "medium", "low"];
     let counts = levels.map(|level| {
-        let of_level = |it: &&Value| it["confidence_level"] == level;
-        results(&answer).iter().filter(of_level).count()
+        let has_level = |result: &&Value| result["confidence_level"] == level;
+        results(&response).iter().filter(has_level).count()
     });
     assert_eq!(
-        answer["confidence_distribution"],
+        response["confidence_distribution"],
         json!({"high": counts[0], "medium": counts[1], "low": counts[2]})
     );
-    let in_categories: u64 = answer["category_breakdown"]
+    let in_categories: u64 = response["category_breakdown"]
         .as_object()
         .expect("an object")
         .values()
         .filter_map(Value::as_u64)
         .sum();
-    assert_eq!(in_categories, results(&answer).len() as u64);
+    assert_eq!(in_categories, results(&response).len() as u64);
 }
 
 #[test]
-fn scores_fall_and_levels_follow_from_them() {
+fn scores_are_sorted_and_determine_the_confidence_level() {
     let mut server = start();
     for query in [
         "record changes",
@@ -116,21 +118,21 @@ fn scores_fall_and_levels_follow_from_them() {
         "show commit history",
         "words without flags",
     ] {
-        let answer = ask(
+        let response = expect_success(
             &mut server,
             SEARCH,
             &json!({"query": query, "max_results": 50}),
         );
-        let scores: Vec<f64> = results(&answer)
+        let scores: Vec<f64> = results(&response)
             .iter()
-            .filter_map(|it| it["score"].as_f64())
+            .filter_map(|result| result["score"].as_f64())
             .collect();
         assert!(!scores.is_empty(), "{query}");
         assert!(
             scores.is_sorted_by(|one, other| one >= other),
             "{query}: {scores:?}"
         );
-        for (result, score) in results(&answer).iter().zip(scores) {
+        for (result, score) in results(&response).iter().zip(scores) {
             assert!((0.0..=1.0).contains(&score));
             let level = match score {
                 0.6.. => "high",
@@ -143,89 +145,89 @@ fn scores_fall_and_levels_follow_from_them() {
 }
 
 #[test]
-fn the_name_of_a_tool_comes_first_in_every_mode_however_it_is_written() {
+fn a_query_that_is_a_tool_name_ranks_that_tool_first_in_every_mode() {
     let mut server = start();
     for mode in ["keyword", "hybrid", "semantic"] {
         for query in ["git_log", "GIT_LOG", "git log", " Git-Log "] {
-            let answer = ask(
+            let response = expect_success(
                 &mut server,
                 SEARCH,
                 &json!({"query": query, "search_mode": mode}),
             );
-            let best = &results(&answer)[0];
+            let best = &results(&response)[0];
             assert_eq!(best["tool_id"], "git_log", "{query}");
             assert_eq!(best["score"], 1.0);
             assert_eq!(best["confidence_level"], "high");
             assert_eq!(best["match_reasons"][0], "the query is its name");
         }
-        // A name that is a word which tells nothing else.
-        let named = found(&mut server, &json!({"query": "self", "search_mode": mode}));
+        // A tool whose name is a stop word.
+        let named = matching_tools(&mut server, &json!({"query": "self", "search_mode": mode}));
         assert_eq!(named[0], "self");
     }
 }
 
 #[test]
-fn words_are_found_by_their_stems_and_in_spite_of_typos() {
+fn words_match_by_stem_and_within_a_small_edit_distance() {
     let mut server = start();
-    let answer = ask(
+    let response = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "committing", "search_mode": "keyword"}),
     );
     assert!(
-        texts_of(&answer).contains(&"git_commit".to_owned()),
-        "{answer}"
+        tool_ids(&response).contains(&"git_commit".to_owned()),
+        "{response}"
     );
     let typo = json!({"query": "branhces", "search_mode": "keyword"});
-    let answer = ask(&mut server, SEARCH, &typo);
-    let best = &results(&answer)[0];
+    let response = expect_success(&mut server, SEARCH, &typo);
+    let best = &results(&response)[0];
     assert_eq!(best["tool_id"], "git_branch");
     assert_eq!(
         best["match_reasons"],
         json!(["name has 'branch' (for 'branhces')"])
     );
-    assert_eq!(answer["query_suggestions"][0], "branch");
-    // Two letters of a long word.
-    let answer = ask(
+    assert_eq!(response["query_suggestions"][0], "branch");
+    // Edit distance 2, which long words allow.
+    let response = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "repostry", "search_mode": "keyword"}),
     );
-    assert_eq!(results(&answer)[0]["tool_id"], "git_commit");
-    assert!(found(&mut server, &json!({"query": "zzzzqqqq"})).is_empty());
+    assert_eq!(results(&response)[0]["tool_id"], "git_commit");
+    assert!(matching_tools(&mut server, &json!({"query": "zzzzqqqq"})).is_empty());
 }
 
 #[test]
-fn words_that_are_written_alike_count_in_hybrid_and_semantic_mode_only() {
+fn trigram_matches_count_only_in_hybrid_and_semantic_mode() {
     let mut server = start();
     let mut search = |mode: &str| {
         let query = json!({"query": "containerised", "search_mode": mode});
-        ask(&mut server, SEARCH, &query)
+        expect_success(&mut server, SEARCH, &query)
     };
     let keyword = search("keyword");
     assert_eq!(keyword["search_mode"], "keyword");
-    assert!(texts_of(&keyword).is_empty(), "{keyword}");
+    assert!(tool_ids(&keyword).is_empty(), "{keyword}");
     for mode in ["hybrid", "semantic"] {
-        let answer = search(mode);
-        assert_eq!(answer["search_mode"], mode);
+        let response = search(mode);
+        assert_eq!(response["search_mode"], mode);
         assert!(
-            text(&answer["search_strategy"]).contains("trigrams"),
-            "{answer}"
+            text(&response["search_strategy"]).contains("trigrams"),
+            "{response}"
         );
         assert!(
-            texts_of(&answer).contains(&"docker_ps".to_owned()),
-            "{answer}"
+            tool_ids(&response).contains(&"docker_ps".to_owned()),
+            "{response}"
         );
-        let reasons = texts(&results(&answer)[0]["match_reasons"]);
+        let reasons = texts(&results(&response)[0]["match_reasons"]);
         assert!(reasons[0].contains("(like 'containerised')"), "{reasons:?}");
     }
 }
 
 #[test]
-fn results_can_be_limited_and_be_without_examples() {
+fn max_results_limits_results_and_examples_are_optional() {
     let mut server = start();
     assert_eq!(
-        found(&mut server, &json!({"query": "takes show docker"})).len(),
+        matching_tools(&mut server, &json!({"query": "takes show docker"})).len(),
         10
     );
     for (limit, count) in [
@@ -236,24 +238,24 @@ fn results_can_be_limited_and_be_without_examples() {
         (json!(null), 10),
     ] {
         let arguments = json!({"query": "takes show docker", "max_results": limit});
-        let all = found(&mut server, &arguments).len();
+        let all = matching_tools(&mut server, &arguments).len();
         assert!(
             if count == 14 { all > 10 } else { all == count },
             "{limit}: {all}"
         );
     }
-    for (flag, has) in [
+    for (flag, has_examples) in [
         (json!(true), true),
         (json!(false), false),
         (json!("false"), false),
         (json!(null), true),
     ] {
         let arguments = json!({"query": "takes show docker", "include_examples": flag});
-        let answer = ask(&mut server, SEARCH, &arguments);
+        let response = expect_success(&mut server, SEARCH, &arguments);
         assert!(
-            results(&answer)
+            results(&response)
                 .iter()
-                .all(|it| it.get("examples").is_some() == has),
+                .all(|result| result.get("examples").is_some() == has_examples),
             "{flag}"
         );
     }
@@ -263,57 +265,61 @@ fn results_can_be_limited_and_be_without_examples() {
 fn filters_narrow_by_category_and_type() {
     let mut server = start();
     for category in ["vcs", "VCS"] {
-        let answer = ask(
+        let response = expect_success(
             &mut server,
             SEARCH,
             &json!({"query": "commit", "category": category}),
         );
-        assert!(!results(&answer).is_empty());
+        assert!(!results(&response).is_empty());
         assert!(
-            results(&answer).iter().all(|it| it["category"] == "vcs"),
-            "{answer}"
+            results(&response)
+                .iter()
+                .all(|result| result["category"] == "vcs"),
+            "{response}"
         );
     }
-    let none = ask(
+    let none = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "dump", "category": "uncategorized"}),
     );
     assert!(!results(&none).is_empty());
     assert!(
-        results(&none).iter().all(|it| it["category"].is_null()),
+        results(&none)
+            .iter()
+            .all(|result| result["category"].is_null()),
         "{none}"
     );
-    assert_eq!(keys(&none["category_breakdown"]), ["uncategorized"]);
+    assert_eq!(sorted_keys(&none["category_breakdown"]), ["uncategorized"]);
     let mut of_type = |tool_type: &str| {
         let arguments =
             json!({"query": "takes show run", "tool_type": tool_type, "max_results": 50});
-        let answer = ask(&mut server, SEARCH, &arguments);
+        let response = expect_success(&mut server, SEARCH, &arguments);
         assert!(
-            results(&answer)
+            results(&response)
                 .iter()
-                .all(|it| it["tool_type"] == tool_type),
-            "{answer}"
+                .all(|result| result["tool_type"] == tool_type),
+            "{response}"
         );
-        results(&answer).len()
+        results(&response).len()
     };
     assert!(of_type("system") > 0 && of_type("third_party") > 0 && of_type("custom") > 0);
 }
 
 #[test]
-fn an_empty_filter_is_none() {
+fn an_empty_filter_counts_as_absent() {
     let mut server = start();
-    let all = found(&mut server, &json!({"query": "commit"}));
+    let all = matching_tools(&mut server, &json!({"query": "commit"}));
     for filters in [
         json!({"category": ""}),
         json!({"category": " ", "tool_type": "", "search_mode": ""}),
     ] {
         let mut arguments = filters.clone();
         arguments["query"] = "commit".into();
-        assert_eq!(found(&mut server, &arguments), all, "{filters}");
+        assert_eq!(matching_tools(&mut server, &arguments), all, "{filters}");
     }
     assert_eq!(
-        found(
+        matching_tools(
             &mut server,
             &json!({"query": "commit", "category": " vcs "})
         )
@@ -323,13 +329,13 @@ fn an_empty_filter_is_none() {
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_search_is_told_at_once() {
+fn all_errors_of_a_search_are_reported_together() {
     let mut server = start();
     let arguments = json!({
         "query": " ", "category": "vc", "tool_type": "systm", "max_results": 51,
         "include_examples": "perhaps", "search_mode": 5,
     });
-    let (problems, error) = refused(&mut server, SEARCH, &arguments);
+    let (problems, error) = expect_refusal(&mut server, SEARCH, &arguments);
     assert_eq!(problems[0], "Query cannot be empty");
     assert!(
         problems[1].starts_with("Invalid category 'vc'. Valid options: "),
@@ -360,27 +366,27 @@ fn everything_that_is_wrong_with_a_search_is_told_at_once() {
 }
 
 #[test]
-fn queries_have_limits() {
+fn empty_long_and_control_character_queries_are_refused() {
     let mut server = start();
     for query in [json!(null), json!(""), json!("\n\t ")] {
-        let (problems, _) = refused(&mut server, SEARCH, &json!({"query": query}));
+        let (problems, _) = expect_refusal(&mut server, SEARCH, &json!({"query": query}));
         assert_eq!(problems, ["Query cannot be empty"]);
     }
-    let (problems, _) = refused(&mut server, SEARCH, &json!({}));
+    let (problems, _) = expect_refusal(&mut server, SEARCH, &json!({}));
     assert_eq!(problems, ["Query cannot be empty"]);
-    let (problems, _) = refused(&mut server, SEARCH, &json!({"query": ["a"]}));
+    let (problems, _) = expect_refusal(&mut server, SEARCH, &json!({"query": ["a"]}));
     assert_eq!(problems, [r#"Query must be a string, not ["a"]"#]);
     let long = "ä".repeat(1000);
-    ask(&mut server, SEARCH, &json!({"query": long}));
-    let (problems, error) = refused(&mut server, SEARCH, &json!({"query": long + "a"}));
+    expect_success(&mut server, SEARCH, &json!({"query": long}));
+    let (problems, error) = expect_refusal(&mut server, SEARCH, &json!({"query": long + "a"}));
     assert_eq!(problems, ["Query too long (max 1000 characters)"]);
     assert!(text(&error["context"]).starts_with("ää"));
     for query in ["a\0b", "a\u{1b}[31m", "\u{7f}"] {
-        let (problems, error) = refused(&mut server, SEARCH, &json!({"query": query}));
+        let (problems, error) = expect_refusal(&mut server, SEARCH, &json!({"query": query}));
         assert_eq!(problems, ["Query contains control characters"]);
         assert_eq!(error["context"], query);
     }
-    ask(
+    expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "two\nlines\tand a tab"}),
@@ -394,7 +400,7 @@ fn queries_have_limits() {
         json!(true),
         json!(1e30),
     ] {
-        let (problems, _) = refused(
+        let (problems, _) = expect_refusal(
             &mut server,
             SEARCH,
             &json!({"query": "a", "max_results": limit}),
@@ -408,7 +414,7 @@ fn queries_have_limits() {
 }
 
 #[test]
-fn queries_of_any_language_are_answered() {
+fn queries_in_any_script_are_accepted() {
     let mut server = start();
     for query in [
         "显示提交历史",
@@ -425,25 +431,29 @@ fn queries_of_any_language_are_answered() {
         "a'b'c\"d\"e`f`",
     ] {
         for mode in ["keyword", "hybrid", "semantic"] {
-            ask(
+            expect_success(
                 &mut server,
                 SEARCH,
                 &json!({"query": query, "search_mode": mode}),
             );
         }
     }
-    let answer = ask(&mut server, SEARCH, &json!({"query": "ＧＩＴ ＬＯＧ"}));
-    assert_eq!(results(&answer)[0]["tool_id"], "git_log");
+    let response = expect_success(&mut server, SEARCH, &json!({"query": "ＧＩＴ ＬＯＧ"}));
+    assert_eq!(results(&response)[0]["tool_id"], "git_log");
 }
 
 #[test]
-fn a_lone_hit_on_one_word_of_several_is_not_certain() {
+fn a_single_match_of_one_query_word_among_several_has_no_high_confidence() {
     let mut server = start();
-    let answer = ask(
+    let response = expect_success(
         &mut server,
         SEARCH,
         &json!({"query": "repository zzzzqqqq wwwwjjjj"}),
     );
-    assert_eq!(texts_of(&answer), ["git_commit"]);
-    assert_ne!(results(&answer)[0]["confidence_level"], "high", "{answer}");
+    assert_eq!(tool_ids(&response), ["git_commit"]);
+    assert_ne!(
+        results(&response)[0]["confidence_level"],
+        "high",
+        "{response}"
+    );
 }

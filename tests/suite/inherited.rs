@@ -1,5 +1,4 @@
-//! Behaviours that the tests of CLImax in Python name and no other test here proves. The whole list
-//! is in `inherited.md`.
+//! Behaviours of CLImax for Python that no other test covers. `inherited.md` has the whole list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,9 @@ use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_input::source::{Source, Sources, read};
-use climax_tests::{Folder, Server, fixtures, one_call, run, run_with_input, text, to_answer};
+use climax_tests::{
+    Folder, Server, fixtures, one_call_session, run, run_with_input, text, tool_response,
+};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -31,21 +32,21 @@ fn source(name: &str, text: &str) -> Source {
     }
 }
 
-/// A config that is right.
+/// A valid config.
 struct Accepted {
     cli: CliModel,
     code: String,
-    /// What is said about it nevertheless.
+    /// Its warnings.
     diagnostics: Vec<Diagnostic>,
 }
 
 fn accepted(text: &str) -> Accepted {
     let sources = Sources::from(vec![source("config", text)]);
     let mut compiled = compile(&sources);
-    // Not what these tests are about.
+    // These tests are about other warnings.
     compiled
         .diagnostics
-        .retain(|it| it.code != Code::NoCategory);
+        .retain(|diagnostic| diagnostic.code != Code::NoCategory);
     let code = compiled.source;
     let code = code.unwrap_or_else(|| panic!("{}", render(&compiled.diagnostics, &sources.all)));
     Accepted {
@@ -55,15 +56,15 @@ fn accepted(text: &str) -> Accepted {
     }
 }
 
-/// The configs as meant.
+/// The models of the configs.
 fn models(sources: &Sources) -> Vec<CliModel> {
     let mut diagnostics = Vec::new();
     let configs = climax_codegen::read_configs(&sources.all, &mut diagnostics);
     check(configs, &mut diagnostics).0
 }
 
-/// The messages about paths that cannot be read.
-fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
+/// The errors of reading paths that cannot be read.
+fn read_errors(root: &Path, paths: &[PathBuf]) -> Vec<String> {
     let errors = read(root, paths, None).err().expect("an error");
     errors.into_iter().map(|error| error.message).collect()
 }
@@ -71,25 +72,28 @@ fn unreadable(root: &Path, paths: &[PathBuf]) -> Vec<String> {
 // Configs.
 
 #[test]
-fn a_config_that_is_not_there_is_named() {
+fn a_missing_config_is_reported_by_path() {
     let folder = Folder::new();
-    let messages = unreadable(folder.path(), &["nope.yaml".into()]);
+    let messages = read_errors(folder.path(), &["nope.yaml".into()]);
     assert_eq!(messages.len(), 1);
     assert!(messages[0].contains("`nope.yaml`"), "{messages:?}");
 }
 
 #[test]
-fn no_configs_at_all_are_refused() {
+fn an_empty_list_or_folder_of_configs_is_refused() {
     let folder = Folder::new();
-    assert_eq!(unreadable(folder.path(), &[]), ["no configs are specified"]);
     assert_eq!(
-        unreadable(folder.path(), &[".".into()]),
+        read_errors(folder.path(), &[]),
+        ["no configs are specified"]
+    );
+    assert_eq!(
+        read_errors(folder.path(), &[".".into()]),
         ["the folder `.` contains no configs"]
     );
 }
 
 #[test]
-fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
+fn one_invalid_config_fails_the_build_and_only_it_is_reported() {
     let sources = Sources::from(vec![
         source(
             "right",
@@ -99,13 +103,13 @@ fn one_wrong_config_refuses_all_and_is_the_only_one_named() {
     ]);
     let compiled = compile(&sources);
     assert!(compiled.source.is_none());
-    let said = render(&compiled.diagnostics, &sources.all);
-    assert!(said.contains("wrong.yaml:1:1"), "{said}");
-    assert!(!said.contains("right.yaml"), "{said}");
+    let report = render(&compiled.diagnostics, &sources.all);
+    assert!(report.contains("wrong.yaml:1:1"), "{report}");
+    assert!(!report.contains("right.yaml"), "{report}");
 }
 
 #[test]
-fn a_tool_has_its_timeout_or_thirty_seconds() {
+fn the_default_timeout_is_thirty_seconds() {
     let accepted = accepted(
         "command: x
 tools:
@@ -119,7 +123,7 @@ tools:
 }
 
 #[test]
-fn category_and_tags_need_not_come_together() {
+fn category_and_tags_are_independent() {
     for (field, written) in [
         ("category: devops", r#""category":"devops","tags":[]"#),
         (
@@ -136,7 +140,7 @@ fn category_and_tags_need_not_come_together() {
 }
 
 #[test]
-fn a_flag_beside_cwd_is_ignored() {
+fn the_flag_of_a_cwd_argument_is_ignored() {
     let accepted = accepted(
         "command: x
 tools:
@@ -153,7 +157,7 @@ tools:
 }
 
 #[test]
-fn a_switch_may_be_a_bare_word() {
+fn a_boolean_flag_may_be_a_bare_word() {
     let accepted = accepted(
         "command: x
 tools:
@@ -170,7 +174,7 @@ tools:
 }
 
 #[test]
-fn a_global_argument_without_a_default_is_left_out_with_a_warning() {
+fn a_global_argument_without_a_default_is_omitted_with_a_warning() {
     let accepted = accepted(
         "command: x
 global_args: [{name: vault, flag: vault=}]
@@ -178,12 +182,16 @@ tools: [{name: a, description: A tool}]
 ",
     );
     assert!(accepted.cli.global_arguments.is_empty());
-    let codes: Vec<Code> = accepted.diagnostics.iter().map(|it| it.code).collect();
+    let codes: Vec<Code> = accepted
+        .diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code)
+        .collect();
     assert_eq!(codes, [Code::IneffectiveGlobalArgument]);
 }
 
 #[test]
-fn a_global_switch_may_be_true_in_the_config() {
+fn a_global_boolean_may_default_to_true() {
     let accepted = accepted(
         "command: x
 global_args: [{name: verbose, type: boolean, default: true}]
@@ -203,7 +211,7 @@ tools: [{name: a, description: A tool}]
 }
 
 #[test]
-fn a_list_of_global_arguments_may_be_empty() {
+fn global_args_may_be_an_empty_list() {
     let accepted =
         accepted("command: x\nglobal_args: []\ntools: [{name: a, description: A tool}]\n");
     assert!(accepted.cli.global_arguments.is_empty());
@@ -236,7 +244,7 @@ tools:
 }
 
 #[test]
-fn a_schema_says_everything_that_is_known_about_an_argument() {
+fn a_schema_has_type_description_default_and_enum_of_an_argument() {
     let accepted = accepted(
         "command: x
 tools:
@@ -263,7 +271,7 @@ tools:
 }
 
 #[test]
-fn every_shipped_config_says_its_category_and_tags() {
+fn every_shipped_config_has_a_category_and_tags() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let Ok(sources) = read(&root, &["configs".into()], None) else {
         panic!("the shipped configs are there")
@@ -302,30 +310,30 @@ fn a_registered_tool_may_be_called_without_arguments() {
         json!({"name": "git_status", "arguments": null}),
         json!({"name": "git_status", "arguments": {}}),
     ] {
-        let answer = server.request("tools/call", &params);
-        assert_eq!(to_answer(&answer).text, "git status", "{params}");
+        let response = server.request("tools/call", &params);
+        assert_eq!(tool_response(&response).text, "git status", "{params}");
     }
 }
 
 #[test]
-fn a_destructive_tool_runs_where_no_policy_says_otherwise() {
-    let answer = start().call("docker_rm", &json!({}));
-    assert!(!answer.is_error);
-    assert_eq!(answer.text, "docker rm");
+fn a_destructive_tool_runs_without_a_policy() {
+    let response = start().call("docker_rm", &json!({}));
+    assert!(!response.is_error);
+    assert_eq!(response.text, "docker rm");
 }
 
 #[test]
-fn a_failure_shows_output_errors_and_exit_code_in_this_order() {
-    let answer = start().call(
+fn a_failure_shows_stdout_stderr_and_exit_code_in_this_order() {
+    let response = start().call(
         "behave_exit",
         &json!({"code": 1, "out": "out", "err": "err"}),
     );
-    assert!(answer.is_error);
-    assert_eq!(answer.text, "out\n\n[stderr]\nerr\n\n[exit code: 1]");
+    assert!(response.is_error);
+    assert_eq!(response.text, "out\n\n[stderr]\nerr\n\n[exit code: 1]");
 }
 
 #[test]
-fn operators_are_positional_words_like_any_other() {
+fn operators_are_ordinary_positional_values() {
     let mut server = start();
     for operator in ["+", "-", "*", "/"] {
         let args = json!({"path": operator, "number": 3});
@@ -335,7 +343,7 @@ fn operators_are_positional_words_like_any_other() {
 }
 
 #[test]
-fn input_is_no_word_and_an_absent_one_is_empty() {
+fn a_stdin_argument_adds_no_word_and_is_empty_if_absent() {
     let mut server = start();
     for (args, stdin) in [
         (json!({"text": "Hello\nWorld"}), "Hello\nWorld"),
@@ -355,14 +363,14 @@ fn a_long_value_reaches_the_program_in_full() {
 }
 
 #[test]
-fn false_is_the_integer_zero_and_a_list_is_no_boolean() {
+fn false_coerces_to_the_integer_zero_and_a_list_to_no_boolean() {
     let mut server = start();
     let dumped = server.call("dump_kinds", &json!({"count": false})).json();
     assert_eq!(dumped["argv"], json!(["show", "kinds", "--count", "0"]));
-    let answer = server.call("dump_kinds", &json!({"verbose": [1, 2, 3]}));
-    assert!(answer.is_error);
+    let response = server.call("dump_kinds", &json!({"verbose": [1, 2, 3]}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  - Argument 'verbose': cannot convert '[1,2,3]' to boolean"
     );
 }
@@ -370,19 +378,23 @@ fn false_is_the_integer_zero_and_a_list_is_no_boolean() {
 // Search.
 
 #[test]
-fn a_query_is_no_pattern() {
+fn a_query_is_literal_text_and_not_a_pattern() {
     let mut server = start();
     for query in [".*", "[a-z]", "git_.tatus", "^git", "git_*", "%"] {
-        assert_eq!(server.found(&json!({"query": query})), [""; 0], "{query}");
+        assert_eq!(
+            server.matching_tools(&json!({"query": query})),
+            [""; 0],
+            "{query}"
+        );
     }
 }
 
 #[test]
 fn a_tag_a_category_or_a_name_finds_every_tool_of_its_cli_and_no_other() {
     let mut server = start();
-    let tools = server.found(&json!({"cli": "git-tools", "limit": 100}));
+    let tools = server.matching_tools(&json!({"cli": "git-tools", "limit": 100}));
     for query in ["version-control", "vcs", "git-tools"] {
-        let found = server.found(&json!({"query": query, "limit": 100}));
+        let found = server.matching_tools(&json!({"query": query, "limit": 100}));
         assert_eq!(found, tools, "{query}");
     }
 }
@@ -434,10 +446,10 @@ fn a_name_and_a_log_level_need_no_subcommand() {
 }
 
 #[test]
-fn the_log_file_gets_more_than_standard_error() {
+fn the_log_file_has_messages_that_standard_error_has_not() {
     let folder = Folder::new();
     let file = folder.path().join("climax.log");
-    let input = one_call("git_status");
+    let input = one_call_session("git_status");
     let mut command = fixtures!("--classic");
     let output = run_with_input(command.env("CLIMAX_LOG_FILE", &file), &input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -446,7 +458,7 @@ fn the_log_file_gets_more_than_standard_error() {
 }
 
 #[test]
-fn the_list_has_every_config_with_its_tools_counted() {
+fn list_shows_every_config_with_its_tool_count() {
     let output = run(&mut fixtures!("list", "git", "docker", "missing"));
     assert!(output.status.success());
     let list = String::from_utf8(output.stdout).expect("UTF-8");
@@ -464,10 +476,13 @@ fn the_list_has_every_config_with_its_tools_counted() {
 }
 
 #[test]
-fn the_list_keeps_the_order_of_the_configs() {
+fn list_keeps_the_order_of_the_configs() {
     let output = run(&mut fixtures!("list", "--json"));
     let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let tools = list["tools"].as_array().expect("tools").iter();
     let listed: Vec<String> = tools.map(|tool| text(&tool["tool_name"])).collect();
-    assert_eq!(listed, start().found(&json!({"query": "", "limit": 1000})));
+    assert_eq!(
+        listed,
+        start().matching_tools(&json!({"query": "", "limit": 1000}))
+    );
 }

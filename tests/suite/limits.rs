@@ -1,12 +1,13 @@
-//! What keeps a server small, whatever its commands do.
+//! Limits on output, concurrent commands and unread responses.
 
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 
-use climax_tests::{Folder, Server, eventually, fixtures, initialize, processes, status, text};
+use climax_tests::{
+    Folder, Server, count_processes, eventually, fixtures, initialize_params, process_status,
+    settled, text,
+};
 use serde_json::{Value, json};
 
 fn call(tool: &str, args: &Value) -> Value {
@@ -14,48 +15,48 @@ fn call(tool: &str, args: &Value) -> Value {
 }
 
 #[test]
-fn a_flood_on_either_stream_is_read_to_its_end_and_kept_in_part() {
+fn output_over_the_limit_is_read_to_its_end_and_truncated() {
     let mut server = Server::start(&mut fixtures!());
-    // The first call of all brings in what any call needs.
+    // The first call allocates what every call needs.
     server.call(
         "behave_flood",
         &json!({"flood": 3_000_000, "flooderr": 3_000_000}),
     );
-    let before = status(server.id(), "VmHWM");
+    let before = process_status(server.id(), "VmHWM");
     for stream in ["flood", "flooderr"] {
-        let answer = server.call(
+        let response = server.call(
             "behave_flood",
             &json!({"out": "the beginning", stream: 200_000_000}),
         );
-        assert!(!answer.is_error);
+        assert!(!response.is_error);
         assert!(
-            answer.text.starts_with("the beginning"),
+            response.text.starts_with("the beginning"),
             "{}",
-            &answer.text[..100]
+            &response.text[..100]
         );
-        assert!(answer.text.ends_with("the end"), "{stream}");
-        assert!(answer.text.contains(" bytes left out]"), "{stream}");
+        assert!(response.text.ends_with("the end"), "{stream}");
+        assert!(response.text.contains(" bytes left out]"), "{stream}");
         assert!(
-            answer.text.len() < 1_200_000,
+            response.text.len() < 1_200_000,
             "{stream}: {}",
-            answer.text.len()
+            response.text.len()
         );
     }
-    let grown = status(server.id(), "VmHWM") - before;
+    let grown = process_status(server.id(), "VmHWM") - before;
     assert!(grown < 8_000, "{grown} kB more");
 }
 
 #[test]
-fn how_much_is_kept_can_be_set() {
+fn max_output_sets_how_much_output_is_kept() {
     let mut server = Server::start(&mut fixtures!("--max-output", "1000"));
-    let answer = server.call("behave_flood", &json!({"flood": 1_000_000}));
-    assert!(answer.text.len() < 1100, "{}", answer.text.len());
-    let few = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
-    assert_eq!(few.text.len(), 900);
+    let response = server.call("behave_flood", &json!({"flood": 1_000_000}));
+    assert!(response.text.len() < 1100, "{}", response.text.len());
+    let short = server.call("behave_exit", &json!({"code": 0, "out": "y".repeat(900)}));
+    assert_eq!(short.text.len(), 900);
 }
 
 #[test]
-fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
+fn calls_beyond_max_concurrent_wait_and_can_be_cancelled() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "2"));
     let running: Vec<u64> = ["65.01", "65.02"]
         .map(|child| {
@@ -66,29 +67,29 @@ fn calls_beyond_the_limit_wait_for_a_place_and_can_be_cancelled_meanwhile() {
         })
         .into();
     eventually("two run", || {
-        processes(&["sleep", "65.01"]) + processes(&["sleep", "65.02"]) == 2
+        count_processes(&["sleep", "65.01"]) + count_processes(&["sleep", "65.02"]) == 2
     });
     let folder = Folder::new();
     let witness = folder.path().join("witness");
     let script = format!("touch {}; sleep 65.03", witness.display());
     let cancelled = server.send("tools/call", &call("shell_run", &json!({"script": script})));
     let waiting = server.send("tools/call", &call("git_status", &json!({})));
-    // Searches need no place.
+    // Searches need no permit.
     assert_eq!(
-        server.found(&json!({"query": "git_status"})),
+        server.matching_tools(&json!({"query": "git_status"})),
         ["git_status"]
     );
     server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
     server.notify("notifications/cancelled", &json!({"requestId": running[0]}));
-    let answer = server.wait_for(waiting);
-    assert_eq!(answer["result"]["content"][0]["text"], "git status");
+    let response = server.wait_for(waiting);
+    assert_eq!(response["result"]["content"][0]["text"], "git status");
     assert!(!witness.exists(), "the cancelled one never ran");
     server.notify("notifications/cancelled", &json!({"requestId": running[1]}));
-    eventually("none is left", || processes(&["sleep", "65.02"]) == 0);
+    eventually("none is left", || count_processes(&["sleep", "65.02"]) == 0);
 }
 
 #[test]
-fn no_more_commands_run_at_the_same_time_than_allowed() {
+fn at_most_max_concurrent_commands_run_at_once() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "3"));
     let folder = Folder::new();
     let arguments = json!({
@@ -99,17 +100,17 @@ fn no_more_commands_run_at_the_same_time_than_allowed() {
         .map(|_| server.send("tools/call", &call("shell_run", &arguments)))
         .collect();
     for id in ids {
-        let answer = server.wait_for(id);
-        let count = text(&answer["result"]["content"][0]["text"]);
+        let response = server.wait_for(id);
+        let count = text(&response["result"]["content"][0]["text"]);
         let count: usize = count.parse().expect("a number");
-        assert!((1..=3).contains(&count), "{answer}");
+        assert!((1..=3).contains(&count), "{response}");
     }
 }
 
 #[test]
-fn calls_that_wait_run_in_the_order_in_which_they_came() {
+fn waiting_calls_run_in_order_of_arrival() {
     let mut server = Server::start(&mut fixtures!("--max-concurrent", "1"));
-    // More than are kept as requests: the rest is kept as lines.
+    // More than the server parses ahead: it parks the rest as lines.
     let ids: Vec<u64> = (0..600)
         .map(|number| {
             let mut params = call("shell_run", &json!({"script": ":"}));
@@ -127,13 +128,13 @@ fn calls_that_wait_run_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
+fn unread_responses_hold_back_commands_and_limit_memory() {
     let stateless = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    for (end, meta) in [
+    for (last_command, meta) in [
         ("", json!({})),
         ("", json!({"progressToken": 1})),
         ("", stateless),
@@ -151,13 +152,12 @@ fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
             writeln!(stdin, "{line}").expect("it reads");
         };
         if !meta.to_string().contains("2026") {
-            send(0, "initialize", initialize("2025-11-25"));
-            thread::sleep(Duration::from_millis(100));
+            send(0, "initialize", initialize_params("2025-11-25"));
         }
-        // Each answer has six times as many bytes as the command wrote.
+        // As JSON, each NUL byte of output takes six bytes.
         let done = Folder::new();
         let script = format!(
-            "head -c 2000000 /dev/zero; mktemp -p {}; {end}",
+            "head -c 2000000 /dev/zero; mktemp -p {}; {last_command}",
             done.text()
         );
         for id in 1..=64 {
@@ -167,18 +167,18 @@ fn answers_that_nobody_reads_take_no_more_memory_than_commands_may_fill() {
         }
         let count = || fs::read_dir(done.path()).expect("a folder").count();
         eventually("as many have run as may", || count() >= 8);
-        thread::sleep(Duration::from_secs(1));
-        // Those whose answers were handed over, and those that wait for it.
-        assert!(count() < 24, "{} commands ran: {end} {meta}", count());
-        let kilobytes = status(child.id(), "VmHWM");
-        assert!(kilobytes < 80_000, "{kilobytes} kB: {end} {meta}");
+        let ran = settled("how many commands ran", count);
+        // Commands whose responses are queued, and commands whose responses wait for a permit.
+        assert!(ran < 24, "{ran} commands ran: {last_command} {meta}");
+        let kilobytes = process_status(child.id(), "VmHWM");
+        assert!(kilobytes < 80_000, "{kilobytes} kB: {last_command} {meta}");
         drop(stdin);
         assert!(child.wait().expect("it ends").success());
     }
 }
 
 #[test]
-fn a_limit_that_is_no_number_refuses_the_start() {
+fn a_max_concurrent_that_is_not_positive_prevents_the_start() {
     for limit in ["0", "-1", "many"] {
         let output = climax_tests::run(&mut fixtures!("--max-concurrent", limit));
         assert_eq!(output.status.code(), Some(2), "{limit}");
@@ -186,7 +186,7 @@ fn a_limit_that_is_no_number_refuses_the_start() {
 }
 
 #[test]
-fn the_servers_own_variables_are_not_passed_on() {
+fn climax_variables_are_not_passed_to_commands() {
     let mut server = Server::start(fixtures!().env("CLIMAX_SECRET", "x"));
     let dumped = server.call("dump_nothing", &json!({})).json();
     assert_eq!(dumped["own"], json!([]));

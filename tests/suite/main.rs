@@ -1,4 +1,4 @@
-//! The end-to-end tests, a module per subject.
+//! End-to-end tests, one module per subject.
 
 mod adding_a_field;
 mod architecture;
@@ -6,14 +6,14 @@ mod arguments;
 mod command_line;
 mod containers;
 mod contract;
+mod execution_rules;
 mod explore;
 mod explore_capability;
 mod explore_details;
 mod explore_hints;
 mod explore_search;
-mod flow;
+mod flow_control;
 mod golden;
-mod helpers;
 mod inherited;
 mod limits;
 mod pages;
@@ -21,9 +21,9 @@ mod platforms;
 mod policies;
 mod processes;
 mod protocol;
+mod rejected_policies;
 mod search;
 mod spec;
-mod surroundings;
 mod transports;
 mod values;
-mod wrong_policies;
+mod workers;

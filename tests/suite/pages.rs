@@ -1,4 +1,4 @@
-//! The pages that say which test proves what.
+//! Checks `promises.md`, `inherited.md` and `docs/dependencies.md` against the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,7 +55,7 @@ fn every_row_of_the_inherited_page_names_a_test_or_a_reason() {
 }
 
 #[test]
-fn the_page_about_dependencies_names_each_one_and_no_other() {
+fn the_dependencies_page_lists_exactly_the_dependencies() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = fs::read_to_string(root.join("docs/dependencies.md")).expect("a page");
     let tables = page
@@ -88,18 +88,18 @@ fn the_page_about_dependencies_names_each_one_and_no_other() {
         .expect("cargo runs");
     assert!(output.status.success(), "{output:?}");
     let used = String::from_utf8(output.stdout).expect("UTF-8");
-    // Libraries have underscores where crates may have dashes.
-    let plain = |name: &str| name.replace('-', "_");
+    // Library names have underscores where package names may have dashes.
+    let library_name = |name: &str| name.replace('-', "_");
     let used: BTreeSet<String> = used
         .lines()
-        .map(|line| plain(line.trim_end_matches(" (*)")))
+        .map(|line| library_name(line.trim_end_matches(" (*)")))
         .filter(|name| !name.is_empty() && !name.starts_with("climax"))
         .collect();
-    let named: BTreeSet<String> = named.into_iter().map(plain).collect();
+    let named: BTreeSet<String> = named.into_iter().map(library_name).collect();
     let missing: Vec<_> = used.difference(&named).collect();
     assert!(missing.is_empty(), "not on the page: {missing:?}");
-    let needless: Vec<_> = named.difference(&used).collect();
-    assert!(needless.is_empty(), "not used: {needless:?}");
+    let unused: Vec<_> = named.difference(&used).collect();
+    assert!(unused.is_empty(), "not used: {unused:?}");
 }
 
 /// Adds the names of the tests in a folder's Rust files.

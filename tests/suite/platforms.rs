@@ -1,12 +1,12 @@
-//! Which systems the server can be built for.
+//! The operating systems that the server can be built for.
 
 use std::fs;
 use std::process::{Command, Output};
 
 use climax_tests::{Folder, run};
 
-/// Compiles the file that knows the supported systems, as far as that goes without the other
-/// system's library: the one macro that it uses is declared here.
+/// Compiles `supported.rs` for a target whose standard library need not be installed. Without `core`, the one
+/// macro that the file uses must be declared here.
 fn compile(target: &str) -> Output {
     let folder = Folder::new();
     let code = "#![feature(no_core, rustc_attrs)]\n#![no_core]\n#![allow(internal_features, unused)]\n\
@@ -30,7 +30,7 @@ fn compile(target: &str) -> Output {
 }
 
 #[test]
-fn a_system_that_is_not_supported_is_a_compile_error() {
+fn an_unsupported_system_is_a_compile_error() {
     for target in ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"] {
         let output = compile(target);
         assert!(output.status.success(), "{target}: {output:?}");

@@ -1,5 +1,5 @@
-//! Which tools and values policies allow. What holds for a policy that was baked holds for one that is
-//! named at the start.
+//! The tools and values that policies allow. Most tests run with a baked policy and again with the same
+//! policy given at the start.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/guarded.yaml");
 
-/// The same policy, baked and named at the start.
+/// The same policy, baked and given at the start.
 fn both() -> [Command; 2] {
     [guarded!(), fixtures!("--policy", POLICY)]
 }
 
-fn written(folder: &Folder, name: &str, policy: &str) -> PathBuf {
+fn write_policy(folder: &Folder, name: &str, policy: &str) -> PathBuf {
     let path = folder.path().join(name);
     fs::write(&path, policy).expect("written");
     path
@@ -26,7 +26,7 @@ fn properties(tool: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn tools_that_are_not_allowed_are_not_there() {
+fn disallowed_tools_are_not_listed_found_or_callable() {
     for mut command in both() {
         let mut classic = Server::start(command.arg("--classic"));
         let names: Vec<String> = classic
@@ -46,8 +46,8 @@ fn tools_that_are_not_allowed_are_not_there() {
             ]
         );
         let params = json!({"name": "git_push", "arguments": {}});
-        let answer = classic.request("tools/call", &params);
-        assert_eq!(answer["error"]["message"], "Unknown tool: git_push");
+        let response = classic.request("tools/call", &params);
+        assert_eq!(response["error"]["message"], "Unknown tool: git_push");
     }
     for mut command in both() {
         let mut server = Server::start(&mut command);
@@ -61,12 +61,15 @@ fn tools_that_are_not_allowed_are_not_there() {
             counts,
             [("dump-tools", &json!(4)), ("git-tools", &json!(2))]
         );
-        assert_eq!(server.found(&json!({"query": "push"})), [""; 0]);
+        assert_eq!(server.matching_tools(&json!({"query": "push"})), [""; 0]);
         assert_eq!(
-            server.found(&json!({"query": "git"})),
+            server.matching_tools(&json!({"query": "git"})),
             ["git_log", "git_commit"]
         );
-        assert_eq!(server.found(&json!({"cli": "docker-tools"})), [""; 0]);
+        assert_eq!(
+            server.matching_tools(&json!({"cli": "docker-tools"})),
+            [""; 0]
+        );
         assert_eq!(
             server.call("git_push", &json!({})).text,
             "Unknown tool: git_push"
@@ -75,7 +78,7 @@ fn tools_that_are_not_allowed_are_not_there() {
 }
 
 #[test]
-fn a_tool_that_is_not_allowed_is_not_in_the_binary() {
+fn a_tool_that_the_baked_policy_disallows_is_not_in_the_binary() {
     let has = |program: &str, text: &str| {
         let bytes = fs::read(program).expect("a program");
         bytes
@@ -88,12 +91,15 @@ fn a_tool_that_is_not_allowed_is_not_in_the_binary() {
 }
 
 #[test]
-fn a_policys_description_is_shown_and_found() {
+fn a_description_from_a_policy_is_shown_and_searched() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        assert_eq!(server.found(&json!({"query": "little"})), ["dump_kinds"]);
         assert_eq!(
-            server.found(&json!({"query": "takes little of"})),
+            server.matching_tools(&json!({"query": "little"})),
+            ["dump_kinds"]
+        );
+        assert_eq!(
+            server.matching_tools(&json!({"query": "takes little of"})),
             ["dump_kinds"]
         );
         assert_eq!(
@@ -114,7 +120,7 @@ fn a_policys_description_is_shown_and_found() {
 }
 
 #[test]
-fn the_schema_says_what_is_allowed() {
+fn the_schema_has_the_limits_of_the_policy() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let found = server.search(&json!({"query": "dump_kinds"}));
@@ -134,7 +140,7 @@ fn the_schema_says_what_is_allowed() {
     }
 }
 
-/// Tool, arguments, and a part of the refusal, if it is one.
+/// Calls as `TOOL ARGUMENTS => PART OF THE REFUSAL`. Without a refusal, the call is allowed.
 const CALLS: &str = r#"
 dump_kinds {"text": "abc", "count": 10, "ratio": -0.5} =>
 dump_kinds {"text": "abc\n"} => does not match pattern '[a-z]+'
@@ -166,32 +172,33 @@ git_log {} =>
 "#;
 
 #[test]
-fn only_allowed_values_get_through() {
+fn values_outside_the_limits_of_a_policy_are_refused() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        let mut assert_answer = |tool: &str, arguments: &Value, refusal: &str| {
-            let answer = server.call(tool, arguments);
+        let mut assert_call = |tool: &str, arguments: &Value, refusal: &str| {
+            let response = server.call(tool, arguments);
             assert_eq!(
-                answer.is_error,
+                response.is_error,
                 !refusal.is_empty(),
-                "{arguments}: {answer:?}"
+                "{arguments}: {response:?}"
             );
-            if answer.is_error {
+            if response.is_error {
                 let begin = "Policy validation failed:\n  - Argument '";
-                let is_told = answer.text.starts_with(begin) && answer.text.contains(refusal);
-                assert!(is_told, "{arguments}: {answer:?}");
-                assert!(answer.text.len() < 1000, "{} bytes", answer.text.len());
+                let is_expected =
+                    response.text.starts_with(begin) && response.text.contains(refusal);
+                assert!(is_expected, "{arguments}: {response:?}");
+                assert!(response.text.len() < 1000, "{} bytes", response.text.len());
             }
         };
         for line in CALLS.trim().lines() {
             let (call, refusal) = line.split_once(" =>").expect("an arrow");
             let (tool, arguments) = call.split_once(' ').expect("a tool");
             let arguments = serde_json::from_str(arguments).expect("JSON");
-            assert_answer(tool, &arguments, refusal.trim());
+            assert_call(tool, &arguments, refusal.trim());
         }
         let pattern = r"does not match pattern '\w{1,200}'";
-        assert_answer("git_commit", &json!({"message": "ä".repeat(150)}), "");
-        assert_answer(
+        assert_call("git_commit", &json!({"message": "ä".repeat(150)}), "");
+        assert_call(
             "git_commit",
             &json!({"message": "a".repeat(100_000)}),
             pattern,
@@ -200,7 +207,7 @@ fn only_allowed_values_get_through() {
 }
 
 #[test]
-fn wrong_arguments_are_told_before_those_that_are_not_allowed() {
+fn invalid_arguments_are_reported_before_policy_violations() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let arguments = json!({"count": 11, "ratio": "nan", "level": 7});
@@ -221,29 +228,29 @@ fn wrong_arguments_are_told_before_those_that_are_not_allowed() {
 }
 
 #[test]
-fn a_pattern_that_begins_with_a_dash_lets_options_through() {
+fn a_pattern_that_begins_with_a_dash_allows_values_like_options() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
-        let answer = server
+        let response = server
             .call("dump_positional", &json!({"path": "-xy"}))
             .json();
-        assert_eq!(answer["argv"], json!(["go", "-xy"]));
-        let answer = server.call("dump_positional", &json!({"path": "--output=x"}));
+        assert_eq!(response["argv"], json!(["go", "-xy"]));
+        let response = server.call("dump_positional", &json!({"path": "--output=x"}));
         assert!(
-            answer.text.starts_with("Policy validation failed"),
-            "{answer:?}"
+            response.text.starts_with("Policy validation failed"),
+            "{response:?}"
         );
     }
 }
 
 #[test]
-fn at_the_start_no_policy_lets_options_through_that_the_baked_one_does_not() {
+fn values_like_options_need_a_dash_pattern_in_every_policy() {
     let folder = Folder::new();
     let option = json!({"path": "-xy", "yes_or_no": true});
     let start = |command: &mut Command, policies: &[&str]| {
         for (number, policy) in policies.iter().enumerate() {
             let policy = format!("tools: {{dump_positional: {{args: {policy}}}}}\n");
-            let path = written(&folder, &format!("{number}.yaml"), &policy);
+            let path = write_policy(&folder, &format!("{number}.yaml"), &policy);
             command.arg("--policy").arg(path);
         }
         Server::start(command).call("dump_positional", &option)
@@ -252,22 +259,22 @@ fn at_the_start_no_policy_lets_options_through_that_the_baked_one_does_not() {
     let any = "{path: {pattern: '.*'}}";
     assert!(!start(&mut fixtures!(), &[dashed]).is_error);
     for policies in [&[any][..], &[any, dashed], &[dashed, any]] {
-        let answer = start(&mut fixtures!(), policies);
+        let response = start(&mut fixtures!(), policies);
         assert!(
-            answer.text.contains("would be read as an option"),
-            "{answer:?}"
+            response.text.contains("would be read as an option"),
+            "{response:?}"
         );
     }
     assert!(!start(&mut guarded!(), &[dashed]).is_error);
-    let answer = start(&mut guarded!(), &[any]);
+    let response = start(&mut guarded!(), &[any]);
     assert!(
-        answer.text.contains("would be read as an option"),
-        "{answer:?}"
+        response.text.contains("would be read as an option"),
+        "{response:?}"
     );
 }
 
 #[test]
-fn the_schema_lists_the_values_of_an_enum_that_are_allowed() {
+fn the_schema_lists_only_the_allowed_enum_values() {
     for mut command in both() {
         let mut server = Server::start(&mut command);
         let found = server.search(&json!({"query": "dump_kinds"}));
@@ -278,7 +285,7 @@ fn the_schema_lists_the_values_of_an_enum_that_are_allowed() {
 }
 
 #[test]
-fn classes_of_characters_are_pythons() {
+fn character_classes_match_the_same_characters_as_in_python() {
     let folder = Folder::new();
     for (pattern, allowed, refused) in [
         (r"\w+", "aß9_²½漢", "e\u{301}"),
@@ -291,7 +298,7 @@ fn classes_of_characters_are_pythons() {
         ("a{,}", "aaa", "a{,}"),
     ] {
         let policy = json!({"tools": {"git_commit": {"args": {"message": {"pattern": pattern}}}}});
-        let policy = written(&folder, "policy.yaml", &policy.to_string());
+        let policy = write_policy(&folder, "policy.yaml", &policy.to_string());
         let mut server = Server::start(&mut fixtures!("--policy", policy));
         let mut is_allowed = |message| {
             !server
@@ -304,25 +311,25 @@ fn classes_of_characters_are_pythons() {
 }
 
 #[test]
-fn a_large_pattern_does_not_hold_up_the_server() {
+fn a_large_pattern_is_matched_within_bounds() {
     let folder = Folder::new();
     let policy =
         "tools: {git_commit: {args: {message: {pattern: '(?:.*[ab].{0,3000}\\b){3}c'}}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut fixtures!("--policy", policy));
     let message = "aé".repeat(40_000);
-    let answer = server.call("git_commit", &json!({"message": message}));
+    let response = server.call("git_commit", &json!({"message": message}));
     assert!(
-        answer.text.starts_with("Policy validation failed"),
-        "{answer:?}"
+        response.text.starts_with("Policy validation failed"),
+        "{response:?}"
     );
 }
 
 #[test]
-fn a_pattern_that_others_would_never_finish_with_is_no_problem() {
+fn a_pattern_prone_to_catastrophic_backtracking_is_matched_in_linear_time() {
     let folder = Folder::new();
     let policy = "tools: {git_commit: {args: {message: {pattern: '(a+)+$'}}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut fixtures!("--policy", policy));
     let message = "a".repeat(100_000);
     assert!(
@@ -330,24 +337,24 @@ fn a_pattern_that_others_would_never_finish_with_is_no_problem() {
             .call("git_commit", &json!({"message": message}))
             .is_error
     );
-    let answer = server.call("git_commit", &json!({"message": message + "!"}));
+    let response = server.call("git_commit", &json!({"message": message + "!"}));
     assert!(
-        answer.text.starts_with("Policy validation failed"),
-        "{answer:?}"
+        response.text.starts_with("Policy validation failed"),
+        "{response:?}"
     );
 }
 
 #[test]
-fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
+fn a_policy_at_the_start_can_only_narrow_the_baked_one() {
     let folder = Folder::new();
     let policy = "default: enabled\n\
                   approval: {global: none}\n\
                   tools:\n\
                   \x20 dump_kinds: {args: {count: {min: 5, max: 100}, text: {pattern: 'a.*'}}}\n";
-    let policy = written(&folder, "policy.yaml", policy);
+    let policy = write_policy(&folder, "policy.yaml", policy);
     let mut server = Server::start(&mut guarded!("--policy", policy));
     assert_eq!(
-        server.found(&json!({"query": "git"})),
+        server.matching_tools(&json!({"query": "git"})),
         ["git_log", "git_commit"]
     );
     let found = server.search(&json!({"query": "dump_kinds"}));
@@ -370,8 +377,8 @@ fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
         (json!({"text": "bc"}), "does not match pattern 'a.*'"),
         (json!({"text": "aB"}), "does not match pattern '[a-z]+'"),
     ] {
-        let answer = server.call("dump_kinds", &arguments);
-        assert!(answer.text.contains(refusal), "{answer:?}");
+        let response = server.call("dump_kinds", &arguments);
+        assert!(response.text.contains(refusal), "{response:?}");
     }
     assert!(
         !server
@@ -381,92 +388,92 @@ fn at_the_start_a_policy_can_only_narrow_what_is_baked() {
 }
 
 #[test]
-fn several_policies_hold_together() {
+fn several_policies_apply_together() {
     let folder = Folder::new();
     let one =
         "tools: {git_log: {description: First, args: {max_count: {max: 50}}}, git_status: {}}\n";
     let other =
         "tools: {git_log: {description: Second, args: {max_count: {min: 5}}}, git_tag: {}}\n";
     let (one, other) = (
-        written(&folder, "one.yaml", one),
-        written(&folder, "other.yaml", other),
+        write_policy(&folder, "one.yaml", one),
+        write_policy(&folder, "other.yaml", other),
     );
     let mut command = fixtures!("--policy", &one, "--policy", &other);
     let mut server = Server::start(&mut command);
-    assert_eq!(server.found(&json!({"query": ""})), ["git_log"]);
+    assert_eq!(server.matching_tools(&json!({"query": ""})), ["git_log"]);
     let found = server.search(&json!({"query": "log"}));
     assert_eq!(found["results"][0]["description"], "Second");
     for (count, is_allowed) in [(4, false), (5, true), (50, true), (51, false)] {
-        let answer = server.call("git_log", &json!({"max_count": count}));
-        assert_eq!(!answer.is_error, is_allowed, "{answer:?}");
+        let response = server.call("git_log", &json!({"max_count": count}));
+        assert_eq!(!response.is_error, is_allowed, "{response:?}");
     }
-    let nothing = written(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
+    let nothing = write_policy(&folder, "nothing.yaml", "tools: {git_push: {}}\n");
     let output = run(&mut fixtures!("--policy", &one, "--policy", &nothing));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("[CLX057]: no tool is allowed by all policies"),
-        "{said}"
+        stderr.contains("[CLX057]: no tool is allowed by all policies"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn names_and_policies_narrow_together() {
+fn cli_selection_and_policies_apply_together() {
     let names = |arguments: &[&str]| {
         let output = run(fixtures!("list", "--json", "--policy", POLICY).args(arguments));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output, said)
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output, stderr)
     };
     let (output, _) = names(&["git"]);
     let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(list["tools"].as_array().map(Vec::len), Some(2));
-    let (output, said) = names(&["docker"]);
+    let (output, stderr) = names(&["docker"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(said, "error: the policy allows no tool of `docker`\n");
+    assert_eq!(stderr, "error: the policy allows no tool of `docker`\n");
 }
 
 #[test]
-fn a_policy_for_another_server_is_told_so_and_not_how_to_allow_everything() {
+fn a_policy_that_matches_no_tool_is_refused_without_advice_to_enable_everything() {
     let folder = Folder::new();
     let path = folder.path().join("policy.yaml");
     std::fs::write(&path, "tools: {terraform_plan: {}}\n").expect("written");
     let output = run(&mut fixtures!("--policy", &path));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("none of the tools that this policy allows exists"),
-        "{said}"
+        stderr.contains("none of the tools that this policy allows exists"),
+        "{stderr}"
     );
-    assert!(!said.contains("default: enabled"), "{said}");
+    assert!(!stderr.contains("default: enabled"), "{stderr}");
 }
 
 #[test]
-fn the_list_shows_what_a_policy_leaves() {
+fn list_shows_the_tools_and_limits_that_a_policy_leaves() {
     for command in both() {
         let output = run(Command::new(command.get_program())
             .arg("list")
             .args(command.get_args()));
-        let shown = String::from_utf8_lossy(&output.stdout);
+        let table = String::from_utf8_lossy(&output.stdout);
         for part in [
             "git-tools (2 tools)",
             "[max_count:..100=10]",
             "[text:/^(?:[a-z]+)$/]",
             "6 tools in all",
         ] {
-            assert!(shown.contains(part), "{part} is not in:\n{shown}");
+            assert!(table.contains(part), "{part} is not in:\n{table}");
         }
-        assert!(!shown.contains("git_push"), "{shown}");
+        assert!(!table.contains("git_push"), "{table}");
     }
 }
 
 #[test]
-fn a_policy_that_is_not_there_refuses_the_start() {
+fn a_missing_policy_file_prevents_the_start() {
     let output = run(&mut fixtures!("--policy", "no/such.yaml"));
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(output.stdout, b"");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.starts_with("error[CLX001]: cannot read `no/such.yaml`"),
-        "{said}"
+        stderr.starts_with("error[CLX001]: cannot read `no/such.yaml`"),
+        "{stderr}"
     );
 }

@@ -1,6 +1,6 @@
-//! MCP itself: versions, capabilities, errors, and the end.
+//! MCP over stdio: revisions, capabilities, malformed messages, and the end of input.
 
-use climax_tests::{Server, fixtures, initialize, run_with_input, text, to_answer};
+use climax_tests::{Server, fixtures, initialize_params, run_with_input, text, tool_response};
 use serde_json::{Value, json};
 
 fn start() -> Server {
@@ -8,24 +8,24 @@ fn start() -> Server {
 }
 
 #[test]
-fn every_version_with_a_handshake_is_spoken() {
+fn every_protocol_revision_with_a_handshake_is_supported() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut server = Server::start_silent(&mut fixtures!());
-        let answer = server.request("initialize", &initialize(version));
-        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        let mut server = Server::start_without_handshake(&mut fixtures!());
+        let response = server.request("initialize", &initialize_params(version));
+        assert_eq!(response["result"]["protocolVersion"], version, "{response}");
         server.notify("notifications/initialized", &json!({}));
         assert_eq!(server.tools().len(), 2);
     }
 }
 
 #[test]
-fn the_version_without_a_handshake_is_spoken() {
+fn the_protocol_revision_without_a_handshake_is_supported() {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let mut server = Server::start_silent(&mut fixtures!());
+    let mut server = Server::start_without_handshake(&mut fixtures!());
     let list = server.request("tools/list", &json!({"_meta": meta}));
     assert_eq!(
         list["result"]["tools"][0]["name"], "climax_search",
@@ -37,16 +37,16 @@ fn the_version_without_a_handshake_is_spoken() {
         "tools/call",
         &json!({"_meta": meta, "name": "climax_call", "arguments": arguments}),
     );
-    assert_eq!(to_answer(&call).text, "git status");
+    assert_eq!(tool_response(&call).text, "git status");
     let discovered = server.request("server/discover", &json!({"_meta": meta}));
     assert_eq!(discovered["result"]["capabilities"], json!({"tools": {}}));
 }
 
 #[test]
-fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
-    let mut server = Server::start_silent(&mut fixtures!());
-    let answer = server.request("initialize", &initialize("2025-11-25"));
-    let result = &answer["result"];
+fn initialize_returns_server_info_capabilities_and_instructions() {
+    let mut server = Server::start_without_handshake(&mut fixtures!());
+    let response = server.request("initialize", &initialize_params("2025-11-25"));
+    let result = &response["result"];
     assert_eq!(result["capabilities"], json!({"tools": {}}));
     assert_eq!(
         result["serverInfo"],
@@ -63,14 +63,14 @@ fn the_server_says_who_it_is_what_it_can_and_how_to_use_it() {
 }
 
 #[test]
-fn a_server_of_one_config_has_its_name() {
-    let mut server = Server::start_silent(&mut fixtures!("docker"));
-    let answer = server.request("initialize", &initialize("2025-11-25"));
-    assert_eq!(answer["result"]["serverInfo"]["name"], "docker-tools");
+fn a_server_with_one_config_is_named_after_it() {
+    let mut server = Server::start_without_handshake(&mut fixtures!("docker"));
+    let response = server.request("initialize", &initialize_params("2025-11-25"));
+    assert_eq!(response["result"]["serverInfo"]["name"], "docker-tools");
 }
 
 #[test]
-fn what_is_not_offered_is_not_there() {
+fn methods_that_the_server_does_not_offer_are_not_found() {
     let mut server = start();
     for method in [
         "prompts/list",
@@ -78,14 +78,14 @@ fn what_is_not_offered_is_not_there() {
         "resources/templates/list",
         "no/such",
     ] {
-        let answer = server.request(method, &json!({}));
-        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+        let response = server.request(method, &json!({}));
+        assert_eq!(response["error"]["code"], -32601, "{method}: {response}");
     }
     assert_eq!(server.request("ping", &json!({}))["result"], json!({}));
 }
 
 #[test]
-fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
+fn a_malformed_call_is_an_invalid_params_error() {
     let mut server = start();
     for params in [
         json!({}),
@@ -93,18 +93,18 @@ fn a_call_with_the_wrong_shape_is_an_error_about_parameters() {
         json!({"name": "climax_call", "arguments": [1]}),
         json!({"name": "climax_call", "arguments": "x"}),
     ] {
-        let answer = server.request("tools/call", &params);
-        assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
+        let response = server.request("tools/call", &params);
+        assert_eq!(response["error"]["code"], -32602, "{params}: {response}");
     }
-    let answer = server.request(
+    let response = server.request(
         "tools/call",
         &json!({"name": "climax_search", "arguments": null}),
     );
-    assert!(!to_answer(&answer).is_error);
+    assert!(!tool_response(&response).is_error);
 }
 
 #[test]
-fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
+fn malformed_input_gets_an_error_and_the_server_continues() {
     let mut server = start();
     let nested = "[".repeat(100_000) + &"]".repeat(100_000);
     let deep = format!(r#"{{"jsonrpc":"2.0","id":79,"method":"ping","params":{{"p":{nested}}}}}"#);
@@ -126,9 +126,9 @@ fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
         (&deep, -32700, json!(79)),
     ] {
         server.send_line(line);
-        let answer = server.receive();
-        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
-        assert_eq!(answer["id"], id, "{line}: {answer}");
+        let response = server.receive();
+        assert_eq!(response["error"]["code"], code, "{line}: {response}");
+        assert_eq!(response["id"], id, "{line}: {response}");
     }
     server.send_line("");
     server.notify("notifications/nobody/knows", &json!({}));
@@ -139,34 +139,34 @@ fn what_is_no_message_gets_an_error_and_the_server_goes_on() {
 fn a_message_of_ten_megabytes_is_answered_and_a_longer_one_refused() {
     let mut server = start();
     let long = "x".repeat(10_000_000);
-    let found = server.found(&json!({"query": long}));
+    let found = server.matching_tools(&json!({"query": long}));
     assert_eq!(found, [""; 0]);
     server.send_line(&"y".repeat(17 * 1024 * 1024));
-    let answer = server.receive();
-    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    let response = server.receive();
+    assert_eq!(response["error"]["code"], -32600, "{response}");
     assert_eq!(server.call("git_status", &json!({})).text, "git status");
 }
 
 #[test]
-fn the_end_of_input_is_the_end_and_what_was_asked_before_is_answered() {
+fn the_end_of_input_ends_the_server_after_pending_requests() {
     let plain = json!({"name": "climax_call", "arguments": {"tool_name": "git_status"}});
-    let mut told = plain.clone();
-    told["_meta"] = json!({"progressToken": 1});
-    for params in [plain, told] {
+    let mut with_token = plain.clone();
+    with_token["_meta"] = json!({"progressToken": 1});
+    for params in [plain, with_token] {
         let mut server = start();
         let id = server.send("tools/call", &params);
         let (status, lines) = server.close();
         assert!(status.success());
-        let last = lines.last().expect("an answer");
-        let answer: Value = serde_json::from_str(last).expect("JSON");
-        assert_eq!(answer["id"], id);
-        assert_eq!(to_answer(&answer).text, "git status", "{lines:?}");
+        let last = lines.last().expect("a response");
+        let response: Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!(response["id"], id);
+        assert_eq!(tool_response(&response).text, "git status", "{lines:?}");
     }
 }
 
 #[test]
-fn what_comes_before_the_handshake_does_no_harm() {
-    let mut server = Server::start_silent(&mut fixtures!());
+fn messages_before_the_handshake_do_no_harm() {
+    let mut server = Server::start_without_handshake(&mut fixtures!());
     server.notify("notifications/initialized", &json!({}));
     server.notify("notifications/cancelled", &json!({"requestId": 5}));
     server.send_line(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
@@ -174,27 +174,27 @@ fn what_comes_before_the_handshake_does_no_harm() {
     let early = server.request("tools/list", &json!({}));
     assert!(early["error"].is_object(), "{early}");
     server.notify("notifications/initialized", &json!({}));
-    let answer = server.request("initialize", &initialize("2025-11-25"));
-    assert!(answer["result"].is_object(), "{answer}");
+    let response = server.request("initialize", &initialize_params("2025-11-25"));
+    assert!(response["result"].is_object(), "{response}");
     assert_eq!(server.tools().len(), 2);
 }
 
 #[test]
-fn the_last_message_needs_no_line_end() {
+fn the_last_message_needs_no_newline() {
     let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25")}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
     ];
     let output = run_with_input(
         &mut fixtures!(),
-        &requests.map(|it| it.to_string()).join("\n"),
+        &requests.map(|request| request.to_string()).join("\n"),
     );
-    let answers = String::from_utf8(output.stdout).expect("UTF-8");
-    assert_eq!(answers.lines().count(), 2, "{answers}");
+    let responses = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(responses.lines().count(), 2, "{responses}");
 }
 
 #[test]
-fn what_is_asked_without_a_session_is_answered_to_a_client_that_leaves() {
+fn requests_without_a_session_are_answered_even_if_the_client_leaves() {
     for (line, part) in [
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
@@ -213,21 +213,21 @@ fn what_is_asked_without_a_session_is_answered_to_a_client_that_leaves() {
         for _ in 0..5 {
             let output = run_with_input(&mut fixtures!(), line);
             assert!(output.status.success(), "{output:?}");
-            let answer = String::from_utf8(output.stdout).expect("UTF-8");
-            assert!(answer.contains(part), "{line}: {answer}");
+            let response = String::from_utf8(output.stdout).expect("UTF-8");
+            assert!(response.contains(part), "{line}: {response}");
         }
     }
 }
 
 #[test]
-fn a_client_that_leaves_at_once_is_no_error() {
+fn empty_input_is_not_an_error() {
     let output = run_with_input(&mut fixtures!(), "");
     assert!(output.status.success(), "{output:?}");
     assert_eq!(output.stdout, b"");
 }
 
 #[test]
-fn nothing_but_the_protocol_is_on_standard_output() {
+fn standard_output_carries_only_the_protocol() {
     let mut server = Server::start(&mut fixtures!("--log-level", "debug", "--classic"));
     server.call_registered("behave_exit", &json!({"code": 1, "err": "e"}));
     let (_, lines) = server.close();
@@ -235,7 +235,7 @@ fn nothing_but_the_protocol_is_on_standard_output() {
 }
 
 #[test]
-fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
+fn classic_tools_have_annotations_where_the_config_states_the_risk() {
     let tools = Server::start(&mut fixtures!("--classic")).tools();
     let tool = |name: &str| {
         tools
@@ -260,40 +260,34 @@ fn classic_tools_have_annotations_where_the_config_tells_the_risk() {
 }
 
 #[test]
-fn a_request_is_answered_alike_with_and_without_what_is_unusual() {
-    let mut server = Server::start(&mut fixtures!());
-    for (method, params) in [
-        ("ping", json!({})),
-        ("tools/call", json!({"name": "climax_search"})),
-        (
-            "tools/call",
-            json!({"name": "climax_search", "arguments": {"query": "\"quoted\" \\ tool", "limit": 3}}),
-        ),
-        (
-            "tools/call",
-            json!({"name": "climax_search", "arguments": {"query": "git", "limit": 100}}),
-        ),
-    ] {
-        let mut unusual = params.clone();
-        unusual["_meta"] = json!({"note": "rmcp answers this one"});
-        let usual = server.request(method, &params);
-        assert!(usual["result"].is_object(), "{usual}");
-        assert_eq!(usual["result"], server.request(method, &unusual)["result"]);
-        let line = json!({"jsonrpc": "2.0", "id": "ä\"\\", "method": method, "params": params});
-        server.send_line(&line.to_string());
-        let answer = server.receive();
-        assert_eq!(answer["id"], "ä\"\\");
-        assert_eq!(answer["result"], usual["result"]);
+fn a_response_has_exactly_the_id_of_its_request() {
+    let mut server = start();
+    let search = json!({"name": "climax_search", "arguments": {"query": "git"}});
+    for (method, params) in [("ping", json!({})), ("tools/call", search)] {
+        for id in [
+            json!("ä\"\\"),
+            json!(""),
+            json!("7"),
+            json!(7),
+            json!(-7),
+            json!(0),
+        ] {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            server.send_line(&line.to_string());
+            let response = server.receive();
+            assert!(response["result"].is_object(), "{response}");
+            assert_eq!(response["id"], id, "{method}");
+        }
     }
 }
 
 #[test]
-fn nothing_overtakes_the_answer_to_the_handshake() {
+fn the_initialize_response_comes_first() {
     for _ in 0..20 {
-        let mut server = Server::start_silent(&mut fixtures!());
+        let mut server = Server::start_without_handshake(&mut fixtures!());
         let search = json!({"name": "climax_search", "arguments": {"query": "git"}});
         let lines = [
-            ("initialize", initialize("2025-11-25")),
+            ("initialize", initialize_params("2025-11-25")),
             ("ping", json!({})),
             ("tools/call", search),
         ];
@@ -304,6 +298,6 @@ fn nothing_overtakes_the_answer_to_the_handshake() {
         let first = server.receive();
         assert!(first["result"]["serverInfo"].is_object(), "{first}");
         let rest = [server.receive(), server.receive()];
-        assert!(rest.iter().all(|answer| answer["result"].is_object()));
+        assert!(rest.iter().all(|response| response["result"].is_object()));
     }
 }

@@ -1,4 +1,4 @@
-//! What `climax_search` finds, and in which order.
+//! `climax_search`: matches, filters, limits and order.
 
 use climax_tests::{Server, fixtures};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn start() -> Server {
 }
 
 #[test]
-fn a_query_is_looked_for_in_name_description_cli_category_and_tags() {
+fn a_query_matches_name_description_cli_category_and_tags() {
     let mut server = start();
     for (query, tool) in [
         ("it_stat", "git_status"),
@@ -21,27 +21,27 @@ fn a_query_is_looked_for_in_name_description_cli_category_and_tags() {
         ("[with a name]", "git_tag"),
         ("(\"origin\")", "git_push"),
     ] {
-        let found = server.found(&json!({"query": query}));
+        let found = server.matching_tools(&json!({"query": query}));
         assert!(found.contains(&tool.to_owned()), "{query}: {found:?}");
     }
 }
 
 #[test]
-fn the_fields_that_are_searched_are_joined_by_one_space() {
+fn a_query_can_match_across_fields_of_a_tool_but_not_across_tools() {
     let mut server = start();
     let query = "git_tag mark a commit [with a name] git-tools vcs version-control commits";
-    assert_eq!(server.found(&json!({"query": query})), ["git_tag"]);
-    // A match does not go on into the next tool.
+    assert_eq!(server.matching_tools(&json!({"query": query})), ["git_tag"]);
+    // A match does not extend into the next tool.
     let across = format!("{query}\ngit_recommit");
-    let answer = server.search(&json!({"query": across}));
-    assert_eq!(answer["match"], "ranked", "{answer}");
+    let response = server.search(&json!({"query": across}));
+    assert_eq!(response["match"], "ranked", "{response}");
 }
 
 #[test]
 fn better_matches_come_first_and_ties_stay_in_catalog_order() {
     let mut server = start();
     assert_eq!(
-        server.found(&json!({"query": "commit", "limit": 6})),
+        server.matching_tools(&json!({"query": "commit", "limit": 6})),
         [
             // A word of the name, in catalog order.
             "docker_commit",
@@ -54,22 +54,24 @@ fn better_matches_come_first_and_ties_stay_in_catalog_order() {
             "git_diff",
         ]
     );
-    let found = server.found(&json!({"query": "git_commit"}));
+    let found = server.matching_tools(&json!({"query": "git_commit"}));
     assert_eq!(found[0], "git_commit", "the exact name");
-    let found = server.found(&json!({"query": "self"}));
+    let found = server.matching_tools(&json!({"query": "self"}));
     assert_eq!(found[0], "self");
 }
 
 #[test]
-fn category_and_cli_match_as_a_whole_and_in_any_case() {
+fn category_and_cli_filters_match_whole_names_ignoring_case() {
     let mut server = start();
     assert_eq!(
-        server.found(&json!({"category": "VCS", "limit": 50})).len(),
+        server
+            .matching_tools(&json!({"category": "VCS", "limit": 50}))
+            .len(),
         10
     );
     assert_eq!(
         server
-            .found(&json!({"cli": "Git-Tools", "limit": 50}))
+            .matching_tools(&json!({"cli": "Git-Tools", "limit": 50}))
             .len(),
         10
     );
@@ -79,17 +81,17 @@ fn category_and_cli_match_as_a_whole_and_in_any_case() {
         json!({"cli": "git"}),
         json!({"cli": "git-tools2"}),
     ] {
-        assert_eq!(server.found(&filter), [""; 0], "{filter}");
+        assert_eq!(server.matching_tools(&filter), [""; 0], "{filter}");
     }
 }
 
 #[test]
-fn an_absent_category_is_null_and_matches_no_filter() {
+fn a_missing_category_is_null_and_matches_no_filter() {
     let mut server = start();
-    let answer = server.search(&json!({"cli": "climax"}));
-    assert_eq!(answer["results"][0]["tool_name"], "plain_dump");
-    assert_eq!(answer["results"][0]["category"], Value::Null);
-    assert_eq!(answer["results"][0]["tags"], json!([]));
+    let response = server.search(&json!({"cli": "climax"}));
+    assert_eq!(response["results"][0]["tool_name"], "plain_dump");
+    assert_eq!(response["results"][0]["category"], Value::Null);
+    assert_eq!(response["results"][0]["tags"], json!([]));
     let summary = server.search(&json!({"limit": 100}));
     let plain = summary["summary"].as_array().expect("a summary").iter();
     let plain = plain
@@ -101,7 +103,7 @@ fn an_absent_category_is_null_and_matches_no_filter() {
 }
 
 #[test]
-fn an_empty_query_is_a_search_without_filter_and_null_is_absent() {
+fn an_empty_query_matches_every_tool_and_null_counts_as_absent() {
     let mut server = start();
     let all = server.search(&json!({"query": "", "limit": 1000}));
     assert_eq!(all["mode"], "search");
@@ -112,7 +114,7 @@ fn an_empty_query_is_a_search_without_filter_and_null_is_absent() {
 }
 
 #[test]
-fn the_limit_is_ten_unless_it_can_be_read() {
+fn an_unreadable_limit_falls_back_to_ten() {
     let mut server = start();
     for (limit, count) in [
         (json!(2), 2),
@@ -124,14 +126,14 @@ fn the_limit_is_ten_unless_it_can_be_read() {
         (json!(null), 10),
         (json!(1_000_000), 43),
     ] {
-        let found = server.found(&json!({"query": "", "limit": limit}));
+        let found = server.matching_tools(&json!({"query": "", "limit": limit}));
         assert_eq!(found.len(), count, "{limit}");
     }
-    assert_eq!(server.found(&json!({"query": ""})).len(), 10);
+    assert_eq!(server.matching_tools(&json!({"query": ""})).len(), 10);
 }
 
 #[test]
-fn more_matches_than_were_returned_are_counted() {
+fn total_matches_counts_matches_beyond_the_limit() {
     let mut server = start();
     let some = server.search(&json!({"category": "vcs", "limit": 4}));
     assert_eq!(some["total_matches"], 10);
@@ -142,17 +144,17 @@ fn more_matches_than_were_returned_are_counted() {
 }
 
 #[test]
-fn a_miss_of_one_word_is_empty() {
-    let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
-    assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
+fn a_single_word_without_matches_gives_an_empty_list() {
+    let response = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
+    assert_eq!(response.text, r#"{"mode":"search","results":[]}"#);
 }
 
 #[test]
-fn a_sentence_finds_the_tools_that_share_its_words_best_first() {
+fn a_query_of_several_words_is_ranked_by_shared_words() {
     let mut server = start();
-    let answer = server.search(&json!({"query": "please remove the old container", "limit": 3}));
-    assert_eq!(answer["match"], "ranked");
-    assert_eq!(answer["results"][0]["tool_name"], "docker_rm");
+    let response = server.search(&json!({"query": "please remove the old container", "limit": 3}));
+    assert_eq!(response["match"], "ranked");
+    assert_eq!(response["results"][0]["tool_name"], "docker_rm");
     let filtered = server.search(&json!({"query": "remove the container", "category": "vcs"}));
     let names = filtered["results"].as_array().expect("results");
     assert!(
@@ -166,7 +168,7 @@ fn a_sentence_finds_the_tools_that_share_its_words_best_first() {
 }
 
 #[test]
-fn an_answer_is_one_compact_text_and_the_same_each_time() {
+fn a_search_response_is_one_line_of_json_and_deterministic() {
     let mut server = start();
     let arguments = json!({"query": "commit"});
     let first = server.call_registered("climax_search", &arguments);
@@ -181,11 +183,11 @@ fn an_answer_is_one_compact_text_and_the_same_each_time() {
 }
 
 #[test]
-fn a_long_query_and_odd_arguments_do_no_harm() {
+fn long_queries_and_arguments_of_wrong_types_do_no_harm() {
     let mut server = start();
     let long = server.search(&json!({"query": "x".repeat(100_000)}));
     assert_eq!(long["results"], json!([]));
-    // As many words as a message has room for are no more work than a sentence.
+    // A query with half a million words is still answered in time.
     let words: Vec<String> = (0..500_000)
         .map(|number| format!("commit{number}"))
         .collect();
@@ -202,7 +204,7 @@ fn a_long_query_and_odd_arguments_do_no_harm() {
 }
 
 #[test]
-fn a_search_finds_what_a_look_at_every_line_finds() {
+fn a_search_finds_the_same_tools_as_a_linear_scan() {
     let mut server = start();
     let everything = server.search(&json!({"query": "", "limit": 100_000}));
     let tools: Vec<(String, String, String)> = everything["results"]
@@ -223,7 +225,7 @@ fn a_search_finds_what_a_look_at_every_line_finds() {
             (climax_tests::text(&tool["tool_name"]), name, line)
         })
         .collect();
-    // Words and parts of words, and parts that go across.
+    // Words, parts of words, and parts that cross words.
     let mut needles: Vec<String> = Vec::new();
     for (_, _, line) in &tools {
         needles.extend(line.split_whitespace().map(str::to_owned));
@@ -238,10 +240,10 @@ fn a_search_finds_what_a_look_at_every_line_finds() {
     needles.extend(["commit", "git", "nosuchthing", "e", "_", "tool", "x y"].map(str::to_owned));
     needles.sort_unstable();
     needles.dedup();
-    let mut found_by_word = 0;
+    let mut word_searches = 0;
     for needle in needles {
         let rank = |name: &str| {
-            let mut words = name.split(|it: char| !it.is_alphanumeric());
+            let mut words = name.split(|character: char| !character.is_alphanumeric());
             if name == needle {
                 0
             } else if words.any(|word| word == needle) {
@@ -258,22 +260,22 @@ fn a_search_finds_what_a_look_at_every_line_finds() {
             .collect();
         expected.sort_by_key(|tool| rank(&tool.1));
         let expected: Vec<&String> = expected.iter().map(|tool| &tool.0).collect();
-        let answer = server.search(&json!({"query": needle, "limit": 3}));
-        if answer["match"] == "ranked" {
+        let response = server.search(&json!({"query": needle, "limit": 3}));
+        if response["match"] == "ranked" {
             assert_eq!(expected, [""; 0], "{needle:?}");
             continue;
         }
-        let found = answer["results"].as_array().expect("results").iter();
+        let found = response["results"].as_array().expect("results").iter();
         let found: Vec<String> = found
-            .map(|it| climax_tests::text(&it["tool_name"]))
+            .map(|result| climax_tests::text(&result["tool_name"]))
             .collect();
         let best: Vec<&String> = expected.iter().copied().take(3).collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), best, "{needle:?}");
-        let total = answer["total_matches"]
+        let total = response["total_matches"]
             .as_u64()
             .unwrap_or(found.len() as u64);
         assert_eq!(total, expected.len() as u64, "{needle:?}");
-        found_by_word += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
+        word_searches += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
     }
-    assert!(found_by_word > 100, "{found_by_word}");
+    assert!(word_searches > 100, "{word_searches}");
 }

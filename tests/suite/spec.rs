@@ -1,5 +1,5 @@
-//! The acceptance scenarios, edge cases, requirements and success criteria of the specification of
-//! the meta-tools, each by its number.
+//! The specification of the meta-tools: acceptance scenarios, edge cases, requirements and success criteria.
+//! Test names begin with their numbers.
 
 use std::fs;
 
@@ -19,9 +19,11 @@ fn start_classic() -> Server {
 #[test]
 fn us1_1_fr_002_a_query_finds_tools_with_everything_needed_to_call_them() {
     let mut server = start();
-    let answer = server.search(&json!({"query": "commit", "cli": "git-tools"}));
-    let found = answer["results"].as_array().expect("results").iter();
-    let commit = found.clone().find(|it| it["tool_name"] == "git_commit");
+    let response = server.search(&json!({"query": "commit", "cli": "git-tools"}));
+    let found = response["results"].as_array().expect("results").iter();
+    let commit = found
+        .clone()
+        .find(|result| result["tool_name"] == "git_commit");
     assert_eq!(
         commit.expect("git_commit"),
         &json!({
@@ -37,7 +39,9 @@ fn us1_1_fr_002_a_query_finds_tools_with_everything_needed_to_call_them() {
             },
         })
     );
-    let log = found.clone().find(|it| it["tool_name"] == "git_log");
+    let log = found
+        .clone()
+        .find(|result| result["tool_name"] == "git_log");
     assert_eq!(
         log.expect("git_log")["input_schema"]["properties"]["max_count"],
         json!({"type": "integer", "description": "How many", "default": 10})
@@ -46,8 +50,8 @@ fn us1_1_fr_002_a_query_finds_tools_with_everything_needed_to_call_them() {
 
 #[test]
 fn us1_1_an_enum_is_in_the_schema_with_values_of_the_arguments_type() {
-    let answer = start().search(&json!({"query": "dump_kinds"}));
-    let properties = &answer["results"][0]["input_schema"]["properties"];
+    let response = start().search(&json!({"query": "dump_kinds"}));
+    let properties = &response["results"][0]["input_schema"]["properties"];
     assert_eq!(
         properties["format"]["enum"],
         json!(["json", "plain text", "csv"])
@@ -58,16 +62,16 @@ fn us1_1_an_enum_is_in_the_schema_with_values_of_the_arguments_type() {
 
 #[test]
 fn us1_2_a_category_limits_results_to_its_clis() {
-    let answer = start().search(&json!({"category": "vcs", "limit": 100}));
-    let results = answer["results"].as_array().expect("results");
+    let response = start().search(&json!({"category": "vcs", "limit": 100}));
+    let results = response["results"].as_array().expect("results");
     assert_eq!(results.len(), 10);
     assert!(results.iter().all(|result| result["category"] == "vcs"));
 }
 
 #[test]
 fn us1_3_a_cli_limits_results_to_its_tools() {
-    let answer = start().search(&json!({"cli": "git-tools", "limit": 100}));
-    let results = answer["results"].as_array().expect("results");
+    let response = start().search(&json!({"cli": "git-tools", "limit": 100}));
+    let results = response["results"].as_array().expect("results");
     assert_eq!(results.len(), 10);
     assert!(
         results
@@ -77,20 +81,23 @@ fn us1_3_a_cli_limits_results_to_its_tools() {
 }
 
 #[test]
-fn us1_4_filters_are_anded() {
+fn us1_4_all_filters_must_match() {
     let mut server = start();
-    let both = server.found(&json!({"query": "commit", "category": "container"}));
+    let both = server.matching_tools(&json!({"query": "commit", "category": "container"}));
     assert_eq!(both, ["docker_commit"]);
-    let none = server.found(&json!({"query": "branch", "category": "container"}));
+    let none = server.matching_tools(&json!({"query": "branch", "category": "container"}));
     assert_eq!(none, [""; 0]);
-    let all = server.found(&json!({"query": "tag", "category": "vcs", "cli": "git-tools"}));
+    let all =
+        server.matching_tools(&json!({"query": "tag", "category": "vcs", "cli": "git-tools"}));
     assert_eq!(all[0], "git_tag");
 }
 
 #[test]
 fn us1_5_a_limit_caps_results() {
     assert_eq!(
-        start().found(&json!({"category": "vcs", "limit": 3})).len(),
+        start()
+            .matching_tools(&json!({"category": "vcs", "limit": 3}))
+            .len(),
         3
     );
 }
@@ -98,10 +105,10 @@ fn us1_5_a_limit_caps_results() {
 #[test]
 fn us1_6_fr_003_no_filter_gives_a_summary_of_the_clis() {
     let mut server = start();
-    let answer = server.search(&json!({}));
-    assert_eq!(answer["mode"], "summary");
-    assert_eq!(answer.get("results"), None);
-    let summary = answer["summary"].as_array().expect("a summary");
+    let response = server.search(&json!({}));
+    assert_eq!(response["mode"], "summary");
+    assert_eq!(response.get("results"), None);
+    let summary = response["summary"].as_array().expect("a summary");
     let git = summary.iter().find(|cli| cli["name"] == "git-tools");
     assert_eq!(
         git.expect("git-tools"),
@@ -120,35 +127,35 @@ fn us1_6_fr_003_no_filter_gives_a_summary_of_the_clis() {
 // User story 2: an agent runs a tool.
 
 #[test]
-fn us2_1_fr_010_a_tool_without_arguments_answers_with_its_output() {
-    let answer = start().call("git_status", &json!({}));
-    assert_eq!(answer.text, "git status");
-    assert!(!answer.is_error);
+fn us2_1_fr_010_a_call_returns_the_output_of_the_command() {
+    let response = start().call("git_status", &json!({}));
+    assert_eq!(response.text, "git status");
+    assert!(!response.is_error);
 }
 
 #[test]
 fn us2_2_fr_009_arguments_reach_the_command() {
-    let answer = start().call("git_commit", &json!({"message": "first line"}));
-    assert_eq!(answer.text, "git commit -m first line");
+    let response = start().call("git_commit", &json!({"message": "first line"}));
+    assert_eq!(response.text, "git commit -m first line");
 }
 
 #[test]
-fn us2_3_a_missing_argument_is_named() {
-    let answer = start().call("git_commit", &json!({}));
-    assert!(answer.is_error);
+fn us2_3_a_missing_argument_is_reported_by_name() {
+    let response = start().call("git_commit", &json!({}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  - Missing required argument 'message'"
     );
 }
 
 #[test]
-fn us2_4_fr_008_a_value_outside_an_enum_is_refused_with_those_inside() {
+fn us2_4_fr_008_a_value_outside_an_enum_is_refused_with_the_allowed_values() {
     let args = json!({"message": "m", "count": 1, "format": "xml"});
-    let answer = start().call("dump_required", &args);
-    assert!(answer.is_error);
+    let response = start().call("dump_required", &args);
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  - Argument 'format' must be one of: json, text, csv"
     );
 }
@@ -157,18 +164,18 @@ fn us2_4_fr_008_a_value_outside_an_enum_is_refused_with_those_inside() {
 fn us2_5_fr_006_an_unknown_tool_is_an_error_that_names_it() {
     let mut server = start();
     for name in ["nonexistent_tool", "GIT_STATUS", "git_statu", ""] {
-        let answer = server.call(name, &json!({}));
-        assert!(answer.is_error);
-        assert_eq!(answer.text, format!("Unknown tool: {name}"));
+        let response = server.call(name, &json!({}));
+        assert!(response.is_error);
+        assert_eq!(response.text, format!("Unknown tool: {name}"));
     }
 }
 
 #[test]
-fn us2_6_a_command_that_takes_too_long_ends_with_its_timeout() {
-    let answer = start().call("behave_slow", &json!({"out": "so far", "err": "careful"}));
-    assert!(answer.is_error);
+fn us2_6_a_command_is_ended_at_its_timeout() {
+    let response = start().call("behave_slow", &json!({"out": "so far", "err": "careful"}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "so far\n\n[stderr]\ncareful\nCommand timed out after 0.5s\n\n[exit code: -1]"
     );
 }
@@ -188,12 +195,12 @@ fn us3_1_fr_011_sc_002_the_default_mode_registers_exactly_two_tools() {
 #[test]
 fn us3_2_every_tool_is_reachable_through_climax_call() {
     let mut server = start();
-    let names = server.found(&json!({"cli": "git-tools", "limit": 100}));
+    let names = server.matching_tools(&json!({"cli": "git-tools", "limit": 100}));
     assert_eq!(names.len(), 10);
     for name in names {
-        let answer = server.call(&name, &json!({"message": "m"}));
-        assert!(!answer.is_error, "{name}: {answer:?}");
-        assert!(answer.text.starts_with("git "), "{name}: {answer:?}");
+        let response = server.call(&name, &json!({"message": "m"}));
+        assert!(!response.is_error, "{name}: {response:?}");
+        assert!(response.text.starts_with("git "), "{name}: {response:?}");
     }
 }
 
@@ -204,7 +211,7 @@ fn us4_1_fr_012_classic_mode_registers_every_tool() {
     let mut classic = start_classic();
     let tools = classic.tools();
     let listed: Vec<String> = tools.iter().map(|tool| text(&tool["name"])).collect();
-    let found = start().found(&json!({"query": "", "limit": 1000}));
+    let found = start().matching_tools(&json!({"query": "", "limit": 1000}));
     assert_eq!(listed, found, "every tool, in catalog order");
 }
 
@@ -218,9 +225,12 @@ fn us4_2_classic_mode_has_no_meta_tools() {
             .any(|tool| text(&tool["name"]).starts_with("climax_"))
     );
     for name in ["climax_search", "climax_call"] {
-        let answer = server.request("tools/call", &json!({"name": name, "arguments": {}}));
-        assert_eq!(answer["error"]["code"], -32602);
-        assert_eq!(answer["error"]["message"], format!("Unknown tool: {name}"));
+        let response = server.request("tools/call", &json!({"name": name, "arguments": {}}));
+        assert_eq!(response["error"]["code"], -32602);
+        assert_eq!(
+            response["error"]["message"],
+            format!("Unknown tool: {name}")
+        );
     }
 }
 
@@ -241,27 +251,27 @@ fn us4_3_fr_013_fr_014_both_modes_offer_the_same_tools_with_the_same_schemas() {
 
 #[test]
 fn edge_extra_keys_are_ignored() {
-    let answer = start().call("git_status", &json!({"no": "such", "argument": [1]}));
-    assert_eq!(answer.text, "git status");
+    let response = start().call("git_status", &json!({"no": "such", "argument": [1]}));
+    assert_eq!(response.text, "git status");
 }
 
 #[test]
-fn edge_compatible_types_are_coerced_and_others_refused() {
+fn edge_compatible_types_are_coerced_and_incompatible_ones_refused() {
     let mut server = start();
-    let answer = server.call("git_log", &json!({"max_count": "42"}));
-    assert_eq!(answer.text, "git log -n 42");
-    let answer = server.call("git_log", &json!({"max_count": "hello"}));
+    let response = server.call("git_log", &json!({"max_count": "42"}));
+    assert_eq!(response.text, "git log -n 42");
+    let response = server.call("git_log", &json!({"max_count": "hello"}));
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  - Argument 'max_count': cannot convert 'hello' to integer"
     );
 }
 
 #[test]
-fn edge_no_match_is_an_empty_list_and_no_error() {
-    let answer = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
-    assert!(!answer.is_error);
-    assert_eq!(answer.text, r#"{"mode":"search","results":[]}"#);
+fn edge_no_match_is_an_empty_list_and_not_an_error() {
+    let response = start().call_registered("climax_search", &json!({"query": "xyzzy"}));
+    assert!(!response.is_error);
+    assert_eq!(response.text, r#"{"mode":"search","results":[]}"#);
 }
 
 #[test]
@@ -271,13 +281,13 @@ fn edge_args_may_be_null_or_absent() {
         json!({"tool_name": "git_status"}),
         json!({"tool_name": "git_status", "args": null}),
     ] {
-        let answer = server.call_registered("climax_call", &arguments);
-        assert_eq!(answer.text, "git status");
+        let response = server.call_registered("climax_call", &arguments);
+        assert_eq!(response.text, "git status");
     }
 }
 
 #[test]
-fn edge_fr_015_a_policys_limits_hold_for_climax_call() {
+fn edge_fr_015_policy_limits_apply_to_climax_call() {
     let folder = Folder::new();
     let policy = folder.path().join("policy.yaml");
     fs::write(
@@ -286,26 +296,26 @@ fn edge_fr_015_a_policys_limits_hold_for_climax_call() {
     )
     .expect("written");
     let mut server = Server::start(&mut fixtures!("--policy", &policy));
-    let answer = server.call("git_commit", &json!({"message": "INVALID123"}));
-    assert!(answer.is_error);
+    let response = server.call("git_commit", &json!({"message": "INVALID123"}));
+    assert!(response.is_error);
     assert_eq!(
-        answer.text,
+        response.text,
         "Policy validation failed:\n  \
          - Argument 'message': value 'INVALID123' does not match pattern '^[a-z]+$'"
     );
-    let answer = server.call("git_commit", &json!({"message": "valid"}));
-    assert_eq!(answer.text, "git commit -m valid");
+    let response = server.call("git_commit", &json!({"message": "valid"}));
+    assert_eq!(response.text, "git commit -m valid");
 }
 
 #[test]
 fn edge_a_tool_is_not_registered_under_its_own_name_in_default_mode() {
     let params = json!({"name": "git_status", "arguments": {}});
-    let answer = start().request("tools/call", &params);
-    assert_eq!(answer["error"]["code"], -32602);
-    assert_eq!(answer["error"]["message"], "Unknown tool: git_status");
+    let response = start().request("tools/call", &params);
+    assert_eq!(response["error"]["code"], -32602);
+    assert_eq!(response["error"]["message"], "Unknown tool: git_status");
 }
 
-// Requirements and success criteria that no scenario names.
+// Requirements and success criteria beyond the scenarios.
 
 #[test]
 fn fr_001_fr_005_both_meta_tools_are_registered_as_the_contract_says() {
@@ -377,7 +387,7 @@ fn fr_001_fr_005_both_meta_tools_are_registered_as_the_contract_says() {
 }
 
 #[test]
-fn fr_004_answers_of_a_search_have_exactly_the_keys_of_the_contract() {
+fn fr_004_search_responses_have_exactly_the_keys_of_the_contract() {
     let mut server = start();
     let keys = |value: &Value| -> Vec<String> {
         value
@@ -409,10 +419,10 @@ fn fr_004_answers_of_a_search_have_exactly_the_keys_of_the_contract() {
 }
 
 #[test]
-fn fr_007_all_problems_of_a_call_are_told_at_once() {
-    let answer = start().call("dump_required", &json!({"count": "many", "format": "xml"}));
+fn fr_007_all_errors_of_a_call_are_reported_together() {
+    let response = start().call("dump_required", &json!({"count": "many", "format": "xml"}));
     assert_eq!(
-        answer.text,
+        response.text,
         "Argument validation failed:\n  \
          - Missing required argument 'message'\n  \
          - Argument 'format' must be one of: json, text, csv\n  \
@@ -421,7 +431,7 @@ fn fr_007_all_problems_of_a_call_are_told_at_once() {
 }
 
 #[test]
-fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
+fn fr_017_a_config_field_that_climax_for_python_does_not_have_is_refused() {
     let source = climax_input::source::Source {
         path: "x.yaml".to_owned(),
         stem: "x".to_owned(),
@@ -435,7 +445,7 @@ fn fr_017_a_field_that_climax_does_not_have_is_no_field_here() {
     let messages: Vec<&str> = compiled
         .diagnostics
         .iter()
-        .map(|it| it.message.as_str())
+        .map(|diagnostic| diagnostic.message.as_str())
         .collect();
     assert_eq!(
         messages,
@@ -451,12 +461,12 @@ fn sc_001_finding_and_running_a_tool_takes_two_calls() {
     let mut server = start();
     let search = server.search(&json!({"query": "history"}));
     let tool = &search["results"][0];
-    let answer = server.call(&text(&tool["tool_name"]), &json!({}));
-    assert_eq!(answer.text, "git log -n 10");
+    let response = server.call(&text(&tool["tool_name"]), &json!({}));
+    assert_eq!(response.text, "git log -n 10");
 }
 
 #[test]
-fn sc_004_both_modes_give_the_same_answers() {
+fn sc_004_both_modes_give_the_same_results() {
     let mut default = start();
     let mut classic = start_classic();
     for (tool, args) in [
@@ -484,7 +494,7 @@ fn sc_004_both_modes_give_the_same_answers() {
 }
 
 #[test]
-fn sc_005_an_error_says_what_would_have_been_right() {
+fn sc_005_an_error_says_what_would_be_valid() {
     let mut server = start();
     for (args, needed) in [
         (json!({}), "'message'"),
@@ -501,10 +511,10 @@ fn sc_005_an_error_says_what_would_have_been_right() {
             "to string",
         ),
     ] {
-        let answer = server.call("dump_required", &args);
+        let response = server.call("dump_required", &args);
         assert!(
-            answer.is_error && answer.text.contains(needed),
-            "{args}: {answer:?}"
+            response.is_error && response.text.contains(needed),
+            "{args}: {response:?}"
         );
     }
 }

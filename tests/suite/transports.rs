@@ -1,12 +1,13 @@
-//! The same requests over standard input and output and over a transport of rmcp's give the same responses.
+//! Compares the stdio transport with rmcp's own transport over an in-memory duplex: the same requests must
+//! have the same responses.
 
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use climax_tests::{Folder, Server, eventually, fixtures, initialize, run, script, server};
+use climax_tests::{
+    Folder, Server, eventually, fixtures, initialize_params, run, script_call, server, settled,
+};
 use serde_json::{Value, json};
 
 /// The protocol revisions that begin with a handshake.
@@ -32,7 +33,7 @@ fn search(arguments: &Value) -> (&'static str, Value) {
     registered("climax_search", arguments)
 }
 
-/// Requests for the default mode, in every revision.
+/// Requests for the default mode.
 fn requests() -> Vec<(&'static str, Value)> {
     let mut with_token = call("git_status", &json!({}));
     with_token.1["_meta"] = json!({"progressToken": "token"});
@@ -60,6 +61,8 @@ fn requests() -> Vec<(&'static str, Value)> {
         search(&json!({"query": "show what has changed here"})),
         search(&json!({"query": "nosuchword", "category": "vcs"})),
         search(&json!({"limit": "junk", "cli": "git-tools"})),
+        search(&json!({"query": "\"quoted\" \\ tool", "limit": 3})),
+        search(&json!({"query": "git", "limit": 100})),
         ("tools/call", json!({"name": "climax_search"})),
         call("git_status", &json!({})),
         call("git_log", &json!({"count": "3"})),
@@ -94,8 +97,8 @@ fn requests() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The response to a request, and the progress before it.
-fn response(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
+/// Sends a request and returns its progress notifications and response.
+fn exchange(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
     let id = server.send(method, params);
     let mut messages = Vec::new();
     loop {
@@ -108,7 +111,7 @@ fn response(server: &mut Server, method: &str, params: &Value) -> Vec<Value> {
     }
 }
 
-/// What differs from one request to the next.
+/// Removes timestamps and durations, which differ between requests.
 fn without_times(mut messages: Vec<Value>) -> Vec<Value> {
     for message in &mut messages {
         if let Some(text) = message["result"]["content"][0]["text"].as_str()
@@ -145,8 +148,8 @@ fn compare(
             }
             params["_meta"] = meta;
         }
-        let ours = without_times(response(&mut stdio, method, &params));
-        let theirs = without_times(response(&mut duplex, method, &params));
+        let ours = without_times(exchange(&mut stdio, method, &params));
+        let theirs = without_times(exchange(&mut duplex, method, &params));
         assert_eq!(ours, theirs, "{revision} {method} {params}");
     }
     requests.len()
@@ -157,8 +160,8 @@ fn requests_have_the_same_responses_over_both_transports() {
     let mut count = 0;
     for revision in REVISIONS {
         let servers = [fixtures!(), duplex("default")].map(|mut command| {
-            let mut server = Server::start_silent(&mut command);
-            let response = server.request("initialize", &initialize(revision));
+            let mut server = Server::start_without_handshake(&mut command);
+            let response = server.request("initialize", &initialize_params(revision));
             assert_eq!(response["result"]["protocolVersion"], revision);
             server.notify("notifications/initialized", &json!({}));
             (server, response)
@@ -167,8 +170,8 @@ fn requests_have_the_same_responses_over_both_transports() {
         let [(stdio, _), (duplex, _)] = servers;
         count += compare(stdio, duplex, &requests(), revision);
     }
-    let [stdio, duplex] =
-        [fixtures!(), duplex("default")].map(|mut command| Server::start_silent(&mut command));
+    let [stdio, duplex] = [fixtures!(), duplex("default")]
+        .map(|mut command| Server::start_without_handshake(&mut command));
     count += compare(stdio, duplex, &requests(), STATELESS);
     assert!(count >= 60, "{count}");
 }
@@ -221,13 +224,13 @@ fn the_other_modes_have_the_same_responses_over_both_transports() {
 fn a_cancelled_call_has_no_response_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
-        let cancelled = server.send("tools/call", &script("shell_run", "sleep 1207"));
+        let cancelled = server.send("tools/call", &script_call("shell_run", "sleep 1207"));
         eventually("it runs", || {
-            climax_tests::processes(&["sleep", "1207"]) == 1
+            climax_tests::count_processes(&["sleep", "1207"]) == 1
         });
         server.notify("notifications/cancelled", &json!({"requestId": cancelled}));
         eventually("it ends", || {
-            climax_tests::processes(&["sleep", "1207"]) == 0
+            climax_tests::count_processes(&["sleep", "1207"]) == 0
         });
         let id = server.send("ping", &json!({}));
         assert_eq!(server.receive()["id"], id);
@@ -235,23 +238,23 @@ fn a_cancelled_call_has_no_response_over_either_transport() {
 }
 
 #[test]
-fn long_answers_do_not_block_later_ones_over_either_transport() {
+fn long_responses_do_not_block_later_ones_over_either_transport() {
     for mut command in [fixtures!(), duplex("default")] {
         let mut server = Server::start(&mut command);
-        // Several times as many as may exist at once.
+        // Several times as many long responses as may exist at once.
         let flood = json!({"name": "climax_call", "arguments":
             {"tool_name": "behave_flood", "args": {"flood": 300_000}}});
         let ids: Vec<u64> = (0..12).map(|_| server.send("tools/call", &flood)).collect();
         for id in ids {
-            let answer = climax_tests::to_answer(&server.wait_for(id));
-            assert!(answer.text.len() >= 200_000, "{}", answer.text.len());
+            let response = climax_tests::tool_response(&server.wait_for(id));
+            assert!(response.text.len() >= 200_000, "{}", response.text.len());
         }
         assert_eq!(server.call("git_status", &json!({})).text, "git status");
     }
 }
 
 #[test]
-fn long_answers_that_nobody_reads_hold_back_commands_over_either_transport() {
+fn unread_long_responses_hold_back_commands_over_either_transport() {
     for mut command in [fixtures!("--max-concurrent", "16"), duplex("default")] {
         for meta in [json!({}), json!({"progressToken": 1})] {
             let done = Folder::new();
@@ -265,18 +268,18 @@ fn long_answers_that_nobody_reads_hold_back_commands_over_either_transport() {
                 let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
                 writeln!(stdin, "{line}").expect("it reads");
             };
-            send(0, "initialize", initialize(REVISIONS[3]));
+            send(0, "initialize", initialize_params(REVISIONS[3]));
             let text = format!("head -c 300000 /dev/zero; mktemp -p {}", done.text());
             for id in 1..=96 {
-                let mut params = script("shell_run", &text);
+                let mut params = script_call("shell_run", &text);
                 params["_meta"] = meta.clone();
                 send(id, "tools/call", params);
             }
             let count = || fs::read_dir(done.path()).expect("a folder").count();
             eventually("as many have run as may", || count() >= 16);
-            thread::sleep(Duration::from_secs(1));
-            // Those whose answers wait, those that ran when there were enough, and a few that were written.
-            assert!(count() < 48, "{} commands ran: {meta}", count());
+            let ran = settled("how many commands ran", count);
+            // Commands whose responses wait, commands that ran meanwhile, and a few whose responses fit the pipe.
+            assert!(ran < 48, "{ran} commands ran: {meta}");
             drop(stdin);
             drop(child.stdout.take());
             child.wait().expect("it ends");

@@ -1,44 +1,44 @@
-//! Whatever values a call has: the program gets them as they are, or the answer says why not.
+//! Unusual values and paths: programs receive them unchanged, or the result says why not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use climax_tests::{Answer, Folder, Server, fixtures, run};
+use climax_tests::{Folder, Server, ToolResponse, fixtures, run};
 use serde_json::{Value, json};
 
-fn failure(answer: &Answer) -> &str {
-    assert!(answer.is_error, "{answer:?}");
-    let reason = answer.text.strip_prefix("[stderr]\n");
+fn failure_reason(response: &ToolResponse) -> &str {
+    assert!(response.is_error, "{response:?}");
+    let reason = response.text.strip_prefix("[stderr]\n");
     let reason = reason.and_then(|reason| reason.strip_suffix("\n\n[exit code: -1]"));
-    reason.unwrap_or_else(|| panic!("{answer:?}"))
+    reason.unwrap_or_else(|| panic!("{response:?}"))
 }
 
 #[test]
-fn a_nul_byte_is_named_as_the_cause() {
+fn a_nul_byte_in_an_argument_is_reported() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": "echo a\0b"}));
+    let response = server.call("shell_run", &json!({"script": "echo a\0b"}));
     assert_eq!(
-        failure(&answer),
+        failure_reason(&response),
         "Cannot run sh: an argument has a NUL byte, which no argument can hold"
     );
-    let answer = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
+    let response = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
     assert_eq!(
-        failure(&answer),
+        failure_reason(&response),
         "Cannot run sh: the working directory has a NUL byte"
     );
-    // Standard input can hold anything.
+    // Standard input may contain NUL bytes.
     let dumped = server.call("dump_stdin", &json!({"text": "a\0b"})).json();
     assert_eq!(dumped["stdin"], "a\0b");
 }
 
 #[test]
-fn arguments_that_the_system_cannot_pass_on_are_named_as_the_cause() {
+fn arguments_too_long_for_the_system_are_reported() {
     let mut server = Server::start(&mut fixtures!());
-    let answer = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
+    let response = server.call("shell_run", &json!({"script": ":".repeat(5_000_000)}));
     assert_eq!(
-        failure(&answer),
+        failure_reason(&response),
         "Cannot run sh: its arguments are too long for the system (5000004 bytes)"
     );
     assert_eq!(
@@ -48,17 +48,17 @@ fn arguments_that_the_system_cannot_pass_on_are_named_as_the_cause() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_worked_in_is_named_with_the_reason() {
+fn an_unusable_working_directory_is_reported_with_the_reason() {
     let folder = Folder::new();
     let file = folder.path().join("file");
     fs::write(&file, "").expect("a file");
     let mut server = Server::start(&mut fixtures!());
     let mut reason = |directory: &str| {
-        let answer = server.call(
+        let response = server.call(
             "shell_run",
             &json!({"script": "pwd", "directory": directory}),
         );
-        failure(&answer).to_owned()
+        failure_reason(&response).to_owned()
     };
     assert_eq!(
         reason("/no/such/directory"),
@@ -74,42 +74,45 @@ fn a_directory_that_cannot_be_worked_in_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_entered_is_named_with_the_reason() {
+fn a_working_directory_without_permission_is_reported() {
     let folder = Folder::new();
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).expect("a folder");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let mut command = fixtures!();
     if run(Command::new("id").arg("-u")).stdout == b"0\n" {
-        // Root may enter everything, so the server runs as nobody.
+        // Root may enter every directory, so the server runs as nobody.
         command.uid(65534).gid(65534);
     }
     let mut server = Server::start(&mut command);
     let directory = closed.to_str().expect("UTF-8");
-    let answer = server.call(
+    let response = server.call(
         "shell_run",
         &json!({"script": "pwd", "directory": directory}),
     );
     assert_eq!(
-        failure(&answer),
+        failure_reason(&response),
         format!("Permission denied: working directory {directory}")
     );
 }
 
 #[test]
-fn a_program_that_cannot_be_run_is_named_with_the_reason() {
+fn a_program_that_cannot_be_executed_is_reported_with_the_reason() {
     let folder = Folder::new();
     let text = folder.path().join("notes");
     fs::write(&text, "just text").expect("a file");
     let name = text.to_str().expect("UTF-8");
     let mut server = Server::start(fixtures!().env("ARGDUMP", &text));
-    let answer = server.call("plain_nothing", &json!({}));
-    assert_eq!(failure(&answer), format!("Permission denied: {name}"));
+    let response = server.call("plain_nothing", &json!({}));
+    assert_eq!(
+        failure_reason(&response),
+        format!("Permission denied: {name}")
+    );
     fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).expect("permissions");
-    let answer = server.call("plain_nothing", &json!({}));
+    let response = server.call("plain_nothing", &json!({}));
     assert!(
-        failure(&answer).starts_with(&format!("Cannot run {name}: ")),
-        "{answer:?}"
+        failure_reason(&response).starts_with(&format!("Cannot run {name}: ")),
+        "{response:?}"
     );
 }
 
@@ -134,31 +137,31 @@ fn repository() -> Folder {
 }
 
 #[test]
-fn a_path_like_an_option_does_not_make_git_write_a_file() {
+fn a_path_that_looks_like_an_option_does_not_make_git_write_a_file() {
     let folder = repository();
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
     let target = folder.path().join("written");
     let option = format!("--output={}", target.display());
-    let answer = server.call("real_diff", &json!({"repo": repo, "path": option}));
-    assert!(answer.is_error);
+    let response = server.call("real_diff", &json!({"repo": repo, "path": option}));
+    assert!(response.is_error);
     assert!(
-        answer.text.contains("would be read as an option"),
-        "{answer:?}"
+        response.text.contains("would be read as an option"),
+        "{response:?}"
     );
     assert!(!target.exists());
-    let answer = server.call("real_diff", &json!({"repo": repo, "path": "file"}));
-    assert!(answer.text.contains("-one\n+two"), "{answer:?}");
+    let response = server.call("real_diff", &json!({"repo": repo, "path": "file"}));
+    assert!(response.text.contains("-one\n+two"), "{response:?}");
 }
 
 #[test]
-fn a_message_like_an_option_is_committed_as_it_is() {
+fn a_message_that_looks_like_an_option_is_committed_unchanged() {
     let folder = repository();
     let repo = folder.text();
     let mut server = Server::start(&mut fixtures!());
     for message in ["-- fix", "--amend", "-", "-m"] {
-        let answer = server.call("real_message", &json!({"repo": repo, "message": message}));
-        assert!(!answer.is_error, "{answer:?}");
+        let response = server.call("real_message", &json!({"repo": repo, "message": message}));
+        assert!(!response.is_error, "{response:?}");
         let log = ["log", "-1", "--format=%B"];
         let log = run(Command::new("git").current_dir(folder.path()).args(log));
         assert_eq!(String::from_utf8_lossy(&log.stdout).trim_end(), message);
@@ -166,7 +169,7 @@ fn a_message_like_an_option_is_committed_as_it_is() {
 }
 
 #[test]
-fn find_gets_a_name_that_begins_with_a_dash() {
+fn find_receives_a_name_that_begins_with_a_dash() {
     let folder = Folder::new();
     fs::write(folder.path().join("-foo"), "").expect("a file");
     fs::write(folder.path().join("foo"), "").expect("a file");
@@ -176,16 +179,16 @@ fn find_gets_a_name_that_begins_with_a_dash() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_and_nul_survives() {
+fn invalid_utf8_in_output_is_replaced_and_nul_bytes_are_kept() {
     let mut server = Server::start(&mut fixtures!());
     let script = r"printf 'a\377b\000c\n'; printf '\303(' >&2";
     let id = server.send(
         "tools/call",
         &json!({"name": "climax_call", "arguments": {"tool_name": "shell_run", "args": {"script": script}}}),
     );
-    let answer: Value = server.wait_for(id);
+    let response: Value = server.wait_for(id);
     assert_eq!(
-        answer["result"]["content"][0]["text"],
+        response["result"]["content"][0]["text"],
         "a\u{fffd}b\0c\n\n[stderr]\n\u{fffd}("
     );
 }

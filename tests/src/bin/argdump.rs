@@ -1,4 +1,4 @@
-//! Shows what it is given as one line of JSON, or behaves in a way that a test asks for.
+//! Prints its arguments, stdin and environment as one line of JSON, or behaves as its arguments say.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ fn dump(words: &[String]) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes lines of 64 bytes until that many bytes are written, and a last word.
+/// Writes about that many bytes in lines of 64 bytes, and a last line.
 fn flood(stream: &mut impl Write, bytes: usize) -> io::Result<()> {
     let line = [[b'x'; 63].as_slice(), b"\n"].concat();
     let block = line.repeat(1024);
@@ -39,38 +39,38 @@ fn flood(stream: &mut impl Write, bytes: usize) -> io::Result<()> {
     stream.write_all(b"the end\n")
 }
 
-/// `out=` and `err=` are printed, `flood=BYTES` and `flooderr=BYTES` write that much, `child=SECONDS` leaves a child that sleeps, `sleep=` sleeps,
-/// `signal=` and `code=` end it.
+/// `out=` and `err=` write a line, `flood=BYTES` and `flooderr=BYTES` write much, `child=SECONDS` starts a
+/// `sleep` and leaves it behind, `sleep=SECONDS` sleeps, `signal=` and `code=` end the program.
 fn behave(words: &[String]) -> io::Result<ExitCode> {
-    let wishes: HashMap<&str, &str> = words
+    let options: HashMap<&str, &str> = words
         .iter()
         .filter_map(|word| word.split_once('='))
         .collect();
-    if let Some(text) = wishes.get("out") {
+    if let Some(text) = options.get("out") {
         writeln!(io::stdout(), "{text}")?;
     }
-    if let Some(text) = wishes.get("err") {
+    if let Some(text) = options.get("err") {
         writeln!(io::stderr(), "{text}")?;
     }
-    if let Some(bytes) = wishes.get("flood") {
+    if let Some(bytes) = options.get("flood") {
         flood(&mut io::stdout(), bytes.parse().unwrap_or(0))?;
     }
-    if let Some(bytes) = wishes.get("flooderr") {
+    if let Some(bytes) = options.get("flooderr") {
         flood(&mut io::stderr(), bytes.parse().unwrap_or(0))?;
     }
-    if let Some(seconds) = wishes.get("child") {
+    if let Some(seconds) = options.get("child") {
         Command::new("sleep").arg(seconds).spawn()?;
     }
-    if let Some(seconds) = wishes.get("sleep") {
+    if let Some(seconds) = options.get("sleep") {
         thread::sleep(Duration::from_secs_f64(seconds.parse().unwrap_or(0.0)));
     }
-    if let Some(signal) = wishes.get("signal") {
+    if let Some(signal) = options.get("signal") {
         let own = std::process::id().to_string();
         Command::new("kill")
             .args([format!("-{signal}"), own])
             .status()?;
         thread::sleep(Duration::from_mins(10));
     }
-    let code = wishes.get("code").and_then(|code| code.parse().ok());
+    let code = options.get("code").and_then(|code| code.parse().ok());
     Ok(ExitCode::from(code.unwrap_or(0)))
 }

@@ -1,5 +1,5 @@
 //! Serves the fixtures with rmcp's own transport over an in-memory duplex. `duplex MODE` connects its other
-//! end to standard input and output; `duplex client` connects rmcp's client and tries what it can do.
+//! end to standard input and output; `duplex client` connects rmcp's client and runs checks.
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -18,10 +18,10 @@ use tokio::time::{sleep, timeout};
 
 climax_runtime::catalog!();
 
-/// What the duplex holds in each direction.
+/// The duplex's buffer in each direction.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// How long anything may take.
+/// How long the checks may take.
 const DEADLINE: Duration = Duration::from_mins(1);
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
             internals::serve(&CATALOG, &mode, split(server)).await;
         });
         if argument == "client" {
-            timeout(DEADLINE, try_client(client))
+            timeout(DEADLINE, check_client(client))
                 .await
                 .expect("in time");
         } else {
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         }
         server.await.expect("no panic");
     });
-    // A thread may still wait for input.
+    // A thread may still be blocked on stdin.
     runtime.shutdown_background();
     ExitCode::SUCCESS
 }
@@ -71,11 +71,11 @@ async fn bridge(client: DuplexStream) {
     requests.abort();
 }
 
-/// A client that keeps the progress that it hears of.
+/// A client that records progress messages.
 #[derive(Clone, Default)]
-struct Listener(Arc<Mutex<Vec<String>>>);
+struct ProgressRecorder(Arc<Mutex<Vec<String>>>);
 
-impl ClientHandler for Listener {
+impl ClientHandler for ProgressRecorder {
     async fn on_progress(
         &self,
         params: ProgressNotificationParam,
@@ -86,9 +86,9 @@ impl ClientHandler for Listener {
     }
 }
 
-async fn try_client(client: DuplexStream) {
-    let listener = Listener::default();
-    let client = serve_client(listener.clone(), split(client))
+async fn check_client(client: DuplexStream) {
+    let recorder = ProgressRecorder::default();
+    let client = serve_client(recorder.clone(), split(client))
         .await
         .expect("a session");
     let tools = client.list_all_tools().await.expect("tools");
@@ -105,8 +105,8 @@ async fn try_client(client: DuplexStream) {
     assert_eq!(result.is_error, Some(false));
     let text = result.content[0].as_text().expect("text");
     assert_eq!(text.text, "git status");
-    let heard = listener.0.lock().expect("no panic").clone();
-    assert_eq!(heard, ["started"], "rmcp's client asks for progress");
+    let messages = recorder.0.lock().expect("no panic").clone();
+    assert_eq!(messages, ["started"], "rmcp's client asks for progress");
 
     let unknown = client.call_tool(CallToolRequestParams::new("nobody")).await;
     match unknown {
@@ -114,15 +114,15 @@ async fn try_client(client: DuplexStream) {
         other => panic!("{other:?}"),
     }
 
-    // A cancelled call ends, and others go on.
+    // A cancelled call ends, and the session continues.
     let wait = call("behave_wait", json!({"sleep": 600}));
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(wait));
     let handle = client
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await
         .expect("sent");
-    // The reports of both calls that have started so far.
-    while listener.0.lock().expect("no panic").len() < 2 {
+    // Wait for the second call's first progress message.
+    while recorder.0.lock().expect("no panic").len() < 2 {
         sleep(Duration::from_millis(5)).await;
     }
     let cancelled = CancelledNotificationParam::new(Some(handle.id.clone()), None);

@@ -1,12 +1,12 @@
-//! Puts a server under load for as long as asked, and tells whether it stayed whole:
+//! Loads a server with concurrent requests, checks each response, and looks for leaks at the end:
 //!
 //! ```text
 //! cargo build --release -p climax-tests --features programs
 //! target/release/stress --minutes 10 --in-flight 64
 //! ```
 //!
-//! Calls of all kinds, timeouts, cancellations and floods are under way at the same time. Each answer
-//! is checked. At the end nothing may be left: no request without an answer, no process, no file.
+//! The requests are calls of several kinds, timeouts, cancellations, searches and floods of output. At the end,
+//! no request may lack its response, and no process or open file may be left.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -17,16 +17,26 @@ use std::time::{Duration, Instant};
 use std::{env, io};
 
 use climax_tests::{
-    ENDS_MADE_AHEAD, Server, descendants, files_beside_helpers, mark, path_with, processes, status,
+    PREPARED_PIPE_ENDS, Server, count_files_beside_workers, count_processes, descendants, mark,
+    path_with, process_status,
 };
 use serde_json::{Value, json};
 
-/// Programs that must not be there when all is over.
-const SLEEPS: [&str; 3] = ["1301", "1302", "1303"];
+/// The durations of the `sleep` commands that must have ended at the end.
+const SLEEP_DURATIONS: [&str; 3] = ["1301", "1302", "1303"];
 
-/// What a request is, and thereby what its answer must be.
+/// How long the server may take to end the processes of a call.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long workers beyond [`MAX_IDLE_PROCESSES`] may stay.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(6);
+
+/// Sixteen workers and the supervisor.
+const MAX_IDLE_PROCESSES: usize = 17;
+
+/// A request, which determines the expected response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum StressRequest {
     Echo,
     Input,
     Failure,
@@ -41,8 +51,8 @@ enum Kind {
     Ping,
 }
 
-impl Kind {
-    /// By weight: most requests are short.
+impl StressRequest {
+    /// Most requests are short.
     fn pick(random: u64) -> Self {
         match random % 100 {
             0..30 => Self::Echo,
@@ -60,7 +70,7 @@ impl Kind {
         }
     }
 
-    fn request(self, number: u64) -> (&'static str, Value) {
+    fn message(self, number: u64) -> (&'static str, Value) {
         let call = |tool: &str, args: Value| {
             let arguments = json!({"tool_name": tool, "args": args});
             let token = json!({"progressToken": number});
@@ -101,8 +111,8 @@ impl Kind {
         }
     }
 
-    fn is_right(self, number: u64, answer: &Value) -> bool {
-        let result = &answer["result"];
+    fn is_expected(self, number: u64, response: &Value) -> bool {
+        let result = &response["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let is_error = result["isError"] == true;
         match self {
@@ -110,7 +120,7 @@ impl Kind {
             Self::Input => text.len() > 100_000 && !is_error,
             Self::Failure => text == "[stderr]\nbad\n\n[exit code: 3]" && is_error,
             Self::Flood => text.contains("bytes left out]") && text.ends_with("the end"),
-            // On a busy machine half a second may be over before it has begun.
+            // On a busy machine the timeout may be over before the first output.
             Self::Timeout | Self::DeafTimeout => text.contains("timed out after 0.5s") && is_error,
             Self::Cancelled => false,
             Self::Background => text == "done" && !is_error,
@@ -124,33 +134,33 @@ impl Kind {
     }
 }
 
-/// What was asked for on the command line.
-struct Wish {
-    time: Duration,
+/// The options of the command line.
+struct StressOptions {
+    duration: Duration,
     in_flight: usize,
 }
 
-fn wish() -> Option<Wish> {
+fn parse_options() -> Option<StressOptions> {
     let words: Vec<String> = env::args().skip(1).collect();
-    let mut wish = Wish {
-        time: Duration::from_mins(10),
+    let mut options = StressOptions {
+        duration: Duration::from_mins(10),
         in_flight: 64,
     };
     for pair in words.chunks(2) {
         match pair {
             [name, value] if name == "--minutes" => {
                 let minutes: f64 = value.parse().ok()?;
-                wish.time = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
+                options.duration = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
             }
-            [name, value] if name == "--in-flight" => wish.in_flight = value.parse().ok()?,
+            [name, value] if name == "--in-flight" => options.in_flight = value.parse().ok()?,
             _ => return None,
         }
     }
-    Some(wish)
+    Some(options)
 }
 
 fn main() -> io::Result<ExitCode> {
-    let Some(wish) = wish() else {
+    let Some(options) = parse_options() else {
         eprintln!("usage: stress [--minutes 10] [--in-flight 64]");
         return Ok(ExitCode::from(2));
     };
@@ -159,37 +169,37 @@ fn main() -> io::Result<ExitCode> {
     let program = Path::new(own).with_file_name("fixtures");
     let mut command = Command::new(program);
     let mut server = Server::start(mark(&mut command).env("PATH", path_with(own)));
-    // The first call opens what all others use.
+    // The first call opens the files that all calls share.
     server.call("shell_run", &json!({"script": ":"}));
     let mut load = Load::new(server.id());
-    load.run(&mut server, &wish);
-    let is_whole = load.finish(server);
-    Ok(if is_whole {
+    load.run(&mut server, &options);
+    let is_successful = load.finish(server);
+    Ok(if is_successful {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-struct Sent {
-    kind: Kind,
-    at: Instant,
+struct SentRequest {
+    request: StressRequest,
+    sent_at: Instant,
 }
 
 struct Load {
     process: u32,
     start: Instant,
-    /// Requests without an answer, by their id.
-    open: HashMap<u64, Sent>,
-    /// When which request is to be cancelled.
+    /// Requests without a response, by id.
+    open: HashMap<u64, SentRequest>,
+    /// Requests to cancel, with the time at which to do so.
     to_cancel: Vec<(Instant, u64)>,
-    /// How long each kind took, in milliseconds.
-    times: BTreeMap<Kind, Vec<u32>>,
+    /// How long responses took, in milliseconds.
+    times: BTreeMap<StressRequest, Vec<u32>>,
     wrong: Vec<String>,
     progress: u64,
     random: u64,
     files_before: usize,
-    /// Memory in kilobytes, and when it was seen.
+    /// Resident memory in kilobytes, with the time since the start.
     memory: Vec<(Duration, u64)>,
 }
 
@@ -204,29 +214,30 @@ impl Load {
             wrong: Vec::new(),
             progress: 0,
             random: 1,
-            files_before: files_beside_helpers(process),
+            files_before: count_files_beside_workers(process),
             memory: Vec::new(),
         }
     }
 
-    fn run(&mut self, server: &mut Server, wish: &Wish) {
+    fn run(&mut self, server: &mut Server, options: &StressOptions) {
         let mut next_sample = Duration::ZERO;
         loop {
             let elapsed = self.start.elapsed();
-            let is_over = elapsed >= wish.time;
+            let is_over = elapsed >= options.duration;
             if is_over && self.open.is_empty() {
                 return;
             }
-            if elapsed >= wish.time + Duration::from_mins(1) {
+            if elapsed >= options.duration + Duration::from_mins(1) {
                 self.wrong
-                    .push(format!("{} without an answer", self.open.len()));
+                    .push(format!("{} without a response", self.open.len()));
                 return;
             }
             if elapsed >= next_sample {
-                self.memory.push((elapsed, status(self.process, "VmRSS")));
+                self.memory
+                    .push((elapsed, process_status(self.process, "VmRSS")));
                 next_sample += Duration::from_millis(250);
             }
-            while !is_over && self.open.len() < wish.in_flight {
+            while !is_over && self.open.len() < options.in_flight {
                 self.send(server);
             }
             self.cancel(server);
@@ -236,7 +247,7 @@ impl Load {
         }
     }
 
-    /// A generator of no quality: the same load each time is what is wanted.
+    /// A simple linear congruential generator, so that every run has the same load.
     fn random(&mut self) -> u64 {
         self.random = self
             .random
@@ -246,14 +257,14 @@ impl Load {
     }
 
     fn send(&mut self, server: &mut Server) {
-        let kind = Kind::pick(self.random());
-        let (method, params) = kind.request(server.next_id());
+        let request = StressRequest::pick(self.random());
+        let (method, params) = request.message(server.next_id());
         let id = server.send(method, &params);
-        let at = Instant::now();
-        self.open.insert(id, Sent { kind, at });
-        if kind == Kind::Cancelled {
+        let sent_at = Instant::now();
+        self.open.insert(id, SentRequest { request, sent_at });
+        if request == StressRequest::Cancelled {
             let wait = Duration::from_millis(self.random() % 100);
-            self.to_cancel.push((at + wait, id));
+            self.to_cancel.push((sent_at + wait, id));
         }
     }
 
@@ -261,9 +272,12 @@ impl Load {
         let now = Instant::now();
         for (_, id) in self.to_cancel.extract_if(.., |(due, _)| *due <= now) {
             server.notify("notifications/cancelled", &json!({"requestId": id}));
-            // No answer is to come.
+            // A cancelled request has no response.
             self.open.remove(&id);
-            self.times.entry(Kind::Cancelled).or_default().push(0);
+            self.times
+                .entry(StressRequest::Cancelled)
+                .or_default()
+                .push(0);
         }
     }
 
@@ -273,48 +287,51 @@ impl Load {
             return;
         };
         match self.open.remove(&id) {
-            Some(Sent { kind, at }) if kind.is_right(id, message) => {
-                let time = u32::try_from(at.elapsed().as_millis()).unwrap_or(u32::MAX);
-                self.times.entry(kind).or_default().push(time);
+            Some(SentRequest { request, sent_at }) if request.is_expected(id, message) => {
+                let time = u32::try_from(sent_at.elapsed().as_millis()).unwrap_or(u32::MAX);
+                self.times.entry(request).or_default().push(time);
             }
             sent => {
-                let kind = sent.map(|sent| sent.kind);
-                let mut text = format!("{kind:?}: {message}");
+                let request = sent.map(|sent| sent.request);
+                let mut text = format!("{request:?}: {message}");
                 text.truncate(text.floor_char_boundary(500));
                 self.wrong.push(text);
             }
         }
     }
 
-    /// Tells what was seen, and whether it was right.
+    /// Prints the report. Returns whether all promises were kept.
     fn finish(mut self, server: Server) -> bool {
         let left = || {
-            SLEEPS
+            SLEEP_DURATIONS
                 .iter()
-                .map(|time| processes(&["sleep", time]))
+                .map(|time| count_processes(&["sleep", time]))
                 .sum::<usize>()
         };
-        // A second is what the server has to clean up.
-        thread::sleep(Duration::from_secs(1));
-        let sleeps = left();
-        // Helpers may wait for more calls for five.
-        thread::sleep(Duration::from_secs(5));
-        let helpers = descendants(self.process);
-        let files = files_beside_helpers(self.process);
-        let (ended, _) = server.close();
-        thread::sleep(Duration::from_millis(100));
-        let sleeps_after = left();
-        table(&self.times);
+        let sleeps = poll(CLEANUP_TIMEOUT, left, |&sleeps| sleeps == 0);
+        let idle = poll(
+            IDLE_TIMEOUT,
+            || descendants(self.process),
+            |idle| idle.len() <= MAX_IDLE_PROCESSES && zombies(idle) == 0,
+        );
+        let files = poll(
+            CLEANUP_TIMEOUT,
+            || count_files_beside_workers(self.process),
+            |&files| files <= self.files_before + PREPARED_PIPE_ENDS,
+        );
+        let (status, _) = server.close();
+        let sleeps_after = poll(CLEANUP_TIMEOUT, left, |&sleeps| sleeps == 0);
+        print_table(&self.times);
         let requests: usize = self.times.values().map(Vec::len).sum();
-        say(&format!(
-            "requests                {requests}, and {} told progress",
+        print_line(&format!(
+            "requests                {requests}, and {} progress notifications",
             self.progress
         ));
-        say(&format!("wrong or unanswered     {}", self.wrong.len()));
+        print_line(&format!("wrong or unanswered     {}", self.wrong.len()));
         self.wrong.truncate(5);
         self.wrong
             .iter()
-            .for_each(|wrong| say(&format!("  {wrong}")));
+            .for_each(|wrong| print_line(&format!("  {wrong}")));
         let peak = |from: u64, to: u64| {
             let window = Duration::from_secs(from)..Duration::from_secs(to);
             let inside = self.memory.iter().filter(|(at, _)| window.contains(at));
@@ -325,63 +342,80 @@ impl Load {
             .filter_map(|minute| peak(60 * minute, 60 * (minute + 1)))
             .map(|kilobytes| format!("{}.{}", kilobytes / 1000, kilobytes % 1000 / 100))
             .collect();
-        say(&format!("peak memory a minute    {} MB", peaks.join(" ")));
-        say(&format!(
-            "files beside helpers'   {} before, {files} after",
+        print_line(&format!("peak memory a minute    {} MB", peaks.join(" ")));
+        print_line(&format!(
+            "open files              {} before, {files} after",
             self.files_before
         ));
-        let zombies = helpers.values().filter(|&&state| state == 'Z').count();
-        say(&format!(
-            "idle helpers            {}, zombies {zombies}",
-            helpers.len()
+        let zombies = zombies(&idle);
+        print_line(&format!(
+            "idle processes          {}, zombies {zombies}",
+            idle.len()
         ));
-        say(&format!(
-            "commands left           {sleeps}, after the server's end {sleeps_after}"
+        print_line(&format!(
+            "commands left           {sleeps}, after the end of the server {sleeps_after}"
         ));
-        say(&format!("the server ended        {ended}"));
-        // What floods hold at the same time differs from minute to minute; growth would show in the
-        // second half.
+        print_line(&format!("exit status             {status}"));
+        // The peak varies with the number of concurrent floods. A leak would show in the second half.
         let half = u64::midpoint(60, self.start.elapsed().as_secs());
         let (early, late) = (peak(60, half), peak(half, u64::MAX));
         let is_flat = early
             .zip(late)
             .is_none_or(|(early, late)| late <= early + early / 10 + 1000);
         let promises = [
-            ("each answer is right", self.wrong.is_empty()),
-            ("memory stays flat", is_flat),
+            ("every response is as expected", self.wrong.is_empty()),
+            ("memory does not grow", is_flat),
             (
                 "files are closed",
-                files <= self.files_before + ENDS_MADE_AHEAD,
+                files <= self.files_before + PREPARED_PIPE_ENDS,
             ),
-            // And there is the one that makes them.
-            ("16 helpers are idle at most", helpers.len() <= 17),
+            (
+                "at most 16 workers are idle",
+                idle.len() <= MAX_IDLE_PROCESSES,
+            ),
             ("no process is left", zombies + sleeps + sleeps_after == 0),
-            ("the server ends well", ended.success()),
+            ("the server exits successfully", status.success()),
         ];
         for (promise, _) in promises.iter().filter(|(_, is_kept)| !is_kept) {
-            say(&format!("NOT SO: {promise}"));
+            print_line(&format!("FAILED: {promise}"));
         }
         promises.iter().all(|(_, is_kept)| *is_kept)
     }
 }
 
-fn table(times: &BTreeMap<Kind, Vec<u32>>) {
-    say("kind           answered   p50 ms   p99 ms   max ms");
-    for (kind, times) in times {
+fn zombies(processes: &HashMap<u32, char>) -> usize {
+    processes.values().filter(|&&state| state == 'Z').count()
+}
+
+/// Polls a value until it is as expected or the timeout is over.
+fn poll<T>(timeout: Duration, mut value: impl FnMut() -> T, is_expected: impl Fn(&T) -> bool) -> T {
+    let start = Instant::now();
+    loop {
+        let value = value();
+        if is_expected(&value) || start.elapsed() >= timeout {
+            return value;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn print_table(times: &BTreeMap<StressRequest, Vec<u32>>) {
+    print_line("request       responses   p50 ms   p99 ms   max ms");
+    for (request, times) in times {
         let mut times = times.clone();
         times.sort_unstable();
-        let at = |share: usize| times[(times.len() - 1) * share / 100];
-        let kind = format!("{kind:?}");
-        say(&format!(
-            "{kind:<14} {:>8} {:>8} {:>8} {:>8}",
+        let percentile = |percent: usize| times[(times.len() - 1) * percent / 100];
+        let name = format!("{request:?}");
+        print_line(&format!(
+            "{name:<14} {:>8} {:>8} {:>8} {:>8}",
             times.len(),
-            at(50),
-            at(99),
-            at(100)
+            percentile(50),
+            percentile(99),
+            percentile(100)
         ));
     }
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     eprintln!("{line}");
 }

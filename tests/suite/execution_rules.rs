@@ -1,20 +1,22 @@
-//! What policies say about the variables of commands and about the directories they run in.
+//! The environment variables and working directories that policies allow to commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, fixtures, guarded, open_files, run, to_answer};
+use climax_tests::{
+    Folder, Server, count_open_files, eventually, fixtures, guarded, run, tool_response,
+};
 use serde_json::{Value, json};
 
-fn written(folder: &Folder, policy: &str) -> PathBuf {
+fn write_policy(folder: &Folder, policy: &str) -> PathBuf {
     let path = folder.path().join("policy.yaml");
     fs::write(&path, policy).expect("written");
     path
 }
 
-/// The names of the variables that a command gets, without those that the shell sets itself.
+/// The names of a command's environment variables, without those that the shell sets.
 fn variables(command: &mut Command) -> Vec<String> {
     let mut server = Server::start(
         command
@@ -34,13 +36,13 @@ fn variables(command: &mut Command) -> Vec<String> {
     );
     let script =
         "env | cut -d= -f1 | grep -v -e '^PWD$' -e '^_$' -e '^SHLVL$' -e '^OLDPWD$' | sort";
-    let answer = server.call("shell_run", &json!({"script": script}));
-    assert!(!answer.is_error, "{answer:?}");
-    answer.text.lines().map(str::to_owned).collect()
+    let response = server.call("shell_run", &json!({"script": script}));
+    assert!(!response.is_error, "{response:?}");
+    response.text.lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn commands_get_the_variables_that_a_policy_lets_pass() {
+fn commands_inherit_only_the_variables_that_the_policy_allows() {
     let folder = Folder::new();
     for (env, names) in [
         (
@@ -69,7 +71,7 @@ fn commands_get_the_variables_that_a_policy_lets_pass() {
         ),
     ] {
         let policy = format!("tools: {{shell_run: {{}}}}\n{env}\n");
-        let policy = written(&folder, &policy);
+        let policy = write_policy(&folder, &policy);
         assert_eq!(
             variables(&mut fixtures!("--policy", policy)),
             names,
@@ -79,7 +81,7 @@ fn commands_get_the_variables_that_a_policy_lets_pass() {
 }
 
 #[test]
-fn a_configs_own_variables_are_always_there() {
+fn variables_of_a_config_are_set_whatever_the_policy_denies() {
     let mut server = Server::start(&mut guarded!());
     let dumped = server
         .call("dump_defaults", &json!({"directory": "/usr"}))
@@ -88,12 +90,12 @@ fn a_configs_own_variables_are_always_there() {
     assert_eq!(dumped["inherited"], Value::Null);
 }
 
-/// A server whose root is the folder `in` of a folder, and the folder.
-fn rooted() -> (Server, Folder) {
-    rooted_with(&[])
+/// A server with two roots, the folders `in` and `nested`, and the folder that contains them.
+fn start_with_roots() -> (Server, Folder) {
+    start_with_roots_and(&[])
 }
 
-fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
+fn start_with_roots_and(arguments: &[&str]) -> (Server, Folder) {
     let folder = Folder::new();
     for path in ["in/deep", "out", "inside"] {
         fs::create_dir_all(folder.path().join(path)).expect("folders");
@@ -102,7 +104,7 @@ fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
     symlink("in/deep", folder.path().join("back")).expect("a link");
     let policy =
         "tools: {dump_directory: {}, shell_run: {}}\nroots: [\"$ROOT/in\", \"$ROOT/nested\"]\n";
-    let policy = written(&folder, policy);
+    let policy = write_policy(&folder, policy);
     fs::create_dir(folder.path().join("nested")).expect("a folder");
     let mut command = fixtures!("--policy", policy);
     let server = Server::start(command.args(arguments).env("ROOT", folder.path()));
@@ -110,8 +112,8 @@ fn rooted_with(arguments: &[&str]) -> (Server, Folder) {
 }
 
 #[test]
-fn a_calls_directory_is_within_the_roots() {
-    let (mut server, folder) = rooted();
+fn the_working_directory_of_a_call_must_be_within_the_roots() {
+    let (mut server, folder) = start_with_roots();
     for (path, real) in [
         ("in", "in"),
         ("in/", "in"),
@@ -121,12 +123,12 @@ fn a_calls_directory_is_within_the_roots() {
         ("back", "in/deep"),
         ("nested", "nested"),
     ] {
-        let answer = server.call(
+        let response = server.call(
             "dump_directory",
             &json!({"where": folder.path().join(path)}),
         );
         let real = folder.path().join(real);
-        assert_eq!(answer.json()["cwd"], json!(real), "{path}");
+        assert_eq!(response.json()["cwd"], json!(real), "{path}");
     }
     for path in [
         "",
@@ -139,10 +141,10 @@ fn a_calls_directory_is_within_the_roots() {
         "/",
     ] {
         let path = folder.path().join(path);
-        let answer = server.call("dump_directory", &json!({"where": path}));
-        assert!(answer.is_error);
+        let response = server.call("dump_directory", &json!({"where": path}));
+        assert!(response.is_error);
         assert_eq!(
-            answer.text,
+            response.text,
             format!(
                 "Policy validation failed:\n  - Working directory '{}' is outside of the directories \
                  that the policy allows",
@@ -151,35 +153,32 @@ fn a_calls_directory_is_within_the_roots() {
         );
     }
     let nowhere = folder.path().join("in/nowhere");
-    let answer = server.call("dump_directory", &json!({"where": nowhere}));
-    assert!(answer.text.contains("cannot be opened"), "{answer:?}");
-    // The server's own directory is not the agent's choice.
+    let response = server.call("dump_directory", &json!({"where": nowhere}));
+    assert!(response.text.contains("cannot be opened"), "{response:?}");
+    // Roots do not apply to the server's own directory, which the agent does not choose.
     assert!(!server.call("dump_directory", &json!({})).is_error);
 }
 
 #[test]
-fn it_is_the_directory_that_was_checked_in_which_the_command_runs() {
-    let (mut server, folder) = rooted();
-    // Each call sees the folder under one of two names, and a link under the other.
-    let (place, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
-    fs::create_dir(&place).expect("a folder");
+fn a_command_runs_in_the_directory_that_was_checked_even_if_its_path_changes() {
+    let (mut server, folder) = start_with_roots();
+    // While calls run, the path is by turns a folder inside the roots and a link to one outside.
+    let (path, other) = (folder.path().join("in/swap"), folder.path().join("in/real"));
+    fs::create_dir(&path).expect("a folder");
     let stop = std::sync::atomic::AtomicBool::new(false);
     let outcomes: Vec<String> = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                fs::rename(&place, &other).expect("renamed");
-                symlink(folder.path().join("out"), &place).expect("a link");
-                fs::remove_file(&place).expect("removed");
-                fs::rename(&other, &place).expect("renamed");
+                fs::rename(&path, &other).expect("renamed");
+                symlink(folder.path().join("out"), &path).expect("a link");
+                fs::remove_file(&path).expect("removed");
+                fs::rename(&other, &path).expect("renamed");
             }
         });
         let outcomes = (0..200)
             .map(|_| {
                 server
-                    .call(
-                        "shell_run",
-                        &json!({"script": "pwd -P", "directory": place}),
-                    )
+                    .call("shell_run", &json!({"script": "pwd -P", "directory": path}))
                     .text
             })
             .collect();
@@ -196,12 +195,12 @@ fn it_is_the_directory_that_was_checked_in_which_the_command_runs() {
 }
 
 #[test]
-fn a_directory_of_one_call_is_not_the_next_ones() {
-    let (mut server, folder) = rooted();
+fn the_working_directory_of_a_call_does_not_affect_the_next() {
+    let (mut server, folder) = start_with_roots();
     let here = server.call("dump_directory", &json!({})).json()["cwd"].clone();
     let inside = folder.path().join("in");
-    let answer = server.call("dump_directory", &json!({"where": inside}));
-    assert_eq!(answer.json()["cwd"], json!(inside));
+    let response = server.call("dump_directory", &json!({"where": inside}));
+    assert_eq!(response.json()["cwd"], json!(inside));
     assert_eq!(
         server.call("dump_directory", &json!({})).json()["cwd"],
         here
@@ -209,8 +208,8 @@ fn a_directory_of_one_call_is_not_the_next_ones() {
 }
 
 #[test]
-fn calls_that_wait_hold_no_directory_open() {
-    let (mut server, folder) = rooted_with(&["--max-concurrent", "1"]);
+fn waiting_calls_hold_no_directory_open() {
+    let (mut server, folder) = start_with_roots_and(&["--max-concurrent", "1"]);
     let inside = folder.path().join("in");
     let call = |script: &str| {
         let arguments = json!({"script": script, "directory": inside});
@@ -221,29 +220,29 @@ fn calls_that_wait_hold_no_directory_open() {
     let first = call(&format!("touch {}; sleep 600", started.display()));
     let first = server.send("tools/call", &first);
     eventually("the first call runs", || started.exists());
-    let before = open_files(server.id());
+    let before = count_open_files(server.id());
     let others: Vec<u64> = (0..50)
         .map(|_| server.send("tools/call", &call("pwd")))
         .collect();
     server.request("ping", &json!({}));
-    assert!(open_files(server.id()) < before + 10);
+    assert!(count_open_files(server.id()) < before + 10);
     server.notify("notifications/cancelled", &json!({"requestId": first}));
     for other in others {
-        let answer = to_answer(&server.wait_for(other));
-        assert_eq!(answer.text, inside.display().to_string());
+        let response = tool_response(&server.wait_for(other));
+        assert_eq!(response.text, inside.display().to_string());
     }
 }
 
 #[test]
-fn roots_must_be_there_when_the_server_starts() {
+fn roots_must_exist_when_the_server_starts() {
     let folder = Folder::new();
-    let policy = written(
+    let policy = write_policy(
         &folder,
         "tools: {git_log: {}}\nroots: [\"$ROOT/x\", /no/such]\n",
     );
     let output = run(fixtures!("--policy", &policy).env_remove("ROOT"));
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     for part in [
         format!(
             "error[CLX063]: `$ROOT/x` in this policy needs the variable ROOT, which is not set
@@ -257,16 +256,16 @@ fn roots_must_be_there_when_the_server_starts() {
             policy.display()
         ),
     ] {
-        assert!(said.contains(&part), "{part} is not in:\n{said}");
+        assert!(stderr.contains(&part), "{part} is not in:\n{stderr}");
     }
-    // With nothing in its place it would be another directory.
+    // An empty variable would make it another directory.
     let output = run(fixtures!("--policy", &policy).env("ROOT", ""));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("needs the variable ROOT, which is not set"),
-        "{said}"
+        stderr.contains("needs the variable ROOT, which is not set"),
+        "{stderr}"
     );
-    // Where nothing runs, they need not be.
+    // `list` runs no commands, so the roots need not exist.
     assert!(
         run(&mut fixtures!("list", "--policy", &policy))
             .status

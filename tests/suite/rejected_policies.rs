@@ -1,5 +1,5 @@
-//! Policies that are wrong, and what is said about them: the same when they are baked and when they are
-//! named at the start. `UPDATE_GOLDEN=1 cargo test` writes the expected files anew.
+//! Invalid policies and their messages, which are the same in a build and at the start. `UPDATE_GOLDEN=1
+//! cargo test` writes the expected files.
 
 use std::env;
 use std::fs;
@@ -25,8 +25,8 @@ fn cases(folder: &str) -> Vec<PathBuf> {
     cases
 }
 
-/// What the code generator says about a policy, and whether it accepts it.
-fn baked(case: &Path) -> (String, bool) {
+/// The code generator's messages about a policy, and whether it accepts it.
+fn compile_with_policy(case: &Path) -> (String, bool) {
     let sources = match read(ROOT.as_ref(), &["configs".into()], Some(case)) {
         Ok(sources) => sources,
         Err(errors) => panic!("{errors:?}"),
@@ -57,18 +57,18 @@ fn assert_golden(path: &Path, actual: &str) {
 }
 
 #[test]
-fn a_wrong_policy_is_no_build() {
+fn an_invalid_policy_fails_the_build() {
     let cases = cases("rejected");
     assert!(cases.len() >= 30);
     for case in cases {
-        let (said, is_accepted) = baked(&case);
+        let (report, is_accepted) = compile_with_policy(&case);
         assert!(!is_accepted, "{} was accepted", case.display());
-        assert_golden(&case, &said);
+        assert_golden(&case, &report);
     }
 }
 
 #[test]
-fn a_wrong_policy_is_no_start() {
+fn an_invalid_policy_prevents_the_start() {
     for case in cases("rejected") {
         let output = run(fixtures!("--policy", &case).current_dir(ROOT));
         assert_eq!(output.status.code(), Some(2), "{}", case.display());
@@ -78,32 +78,35 @@ fn a_wrong_policy_is_no_start() {
 }
 
 #[test]
-fn a_questionable_policy_is_one_with_a_warning() {
+fn a_questionable_policy_is_accepted_with_a_warning() {
     for case in cases("warned") {
         let output = run(fixtures!("--policy", &case).current_dir(ROOT));
         assert_eq!(output.status.code(), Some(0), "{}", case.display());
         assert_golden(&case, &String::from_utf8_lossy(&output.stderr));
     }
-    let (said, is_accepted) = baked(Path::new("policies/warned/no_approval.yaml"));
-    assert!(is_accepted && said.contains("warning[CLX109]"), "{said}");
-    // All tools are known to a build, so there it is an error.
-    let (said, is_accepted) = baked(Path::new("policies/warned/unknown_tool.yaml"));
-    assert!(!is_accepted && said.contains("error[CLX050]"), "{said}");
+    let (report, is_accepted) = compile_with_policy(Path::new("policies/warned/no_approval.yaml"));
+    assert!(
+        is_accepted && report.contains("warning[CLX109]"),
+        "{report}"
+    );
+    // A build knows all tools, so there it is an error.
+    let (report, is_accepted) = compile_with_policy(Path::new("policies/warned/unknown_tool.yaml"));
+    assert!(!is_accepted && report.contains("error[CLX050]"), "{report}");
 }
 
 #[test]
-fn every_code_about_policies_is_used_by_one() {
-    let mut said = String::new();
+fn every_error_code_about_policies_has_an_example() {
+    let mut report = String::new();
     for case in cases("rejected").into_iter().chain(cases("warned")) {
         let path = Path::new(ROOT).join(case).with_extension("stderr");
-        said += &fs::read_to_string(path).expect("a file");
+        report += &fs::read_to_string(path).expect("a file");
     }
     for (code, _) in EXPLANATIONS {
         let number: u16 = code.id()[3..].parse().expect("a number");
-        // Those that depend on where the server starts are in `surroundings` and `containers`.
+        // Codes that depend on the environment of the server are tested in `execution_rules` and `containers`.
         if matches!(number, 50..=61 | 108..=109) {
             let id = code.id();
-            assert!(said.contains(&format!("[{id}]")), "{id} {code:?}");
+            assert!(report.contains(&format!("[{id}]")), "{id} {code:?}");
         }
     }
 }
