@@ -105,7 +105,7 @@ fn push_code(source: &mut String, catalog: &Catalog<'_>) {
     let surroundings = surroundings.map_or(quote!(None), self::surroundings);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece, Reader,
+            ArgumentReader, Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
             Surroundings, Table, Tables, Trigrams, Words, phf,
         };
 
@@ -122,7 +122,7 @@ fn push_code(source: &mut String, catalog: &Catalog<'_>) {
             NAMES.get(name).copied()
         }
 
-        fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        fn call<'a>(cli: u32, tool: u32, reader: &mut ArgumentReader<'a>, argv: &mut Argv<'a>) {
             match cli {
                 #(#numbers => #modules::call(tool, reader, argv),)*
                 _ => {}
@@ -191,7 +191,15 @@ fn cli_module(baked: &BakedCli<'_>) -> TokenStream {
     } = baked;
     let mut scope = Scope::default();
     // Names that the module imports.
-    for taken in ["Argv", "Kind", "None", "Number", "Option", "Reader", "Some"] {
+    for taken in [
+        "Argv",
+        "ChoiceType",
+        "None",
+        "Number",
+        "Option",
+        "ArgumentReader",
+        "Some",
+    ] {
         scope.type_name(taken);
     }
     let types: Vec<Ident> = tools
@@ -207,9 +215,9 @@ fn cli_module(baked: &BakedCli<'_>) -> TokenStream {
         .map(|(tool, name)| tool_type(tool, name, &mut scope));
     let globals = cli.global_args.iter().map(global);
     quote! {
-        use ::climax_runtime::generated::{Argv, Kind, Number, Reader, choice, choice_text};
+        use ::climax_runtime::generated::{ArgumentReader, Argv, ChoiceType, Number, choice, choice_text};
 
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(tool: u32, reader: &mut ArgumentReader<'a>, argv: &mut Argv<'a>) {
             match tool {
                 #(#numbers => #types::read(reader).write(argv),)*
                 _ => {}
@@ -242,7 +250,7 @@ fn tool_type(tool: &Tool, name: &Ident, types: &mut Scope) -> TokenStream {
         }
 
         impl<'a> #name #lifetime {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self { #(#reads,)* }
             }
 
@@ -417,9 +425,9 @@ impl<'m> Field<'m> {
     /// The type of an enum's values.
     fn kind(&self) -> TokenStream {
         match self.arg.kind {
-            Kind::String | Kind::Boolean => quote!(Kind::Text),
-            Kind::Integer => quote!(Kind::Integer),
-            Kind::Number => quote!(Kind::Number),
+            Kind::String | Kind::Boolean => quote!(ChoiceType::Text),
+            Kind::Integer => quote!(ChoiceType::Integer),
+            Kind::Number => quote!(ChoiceType::Number),
         }
     }
 }

@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
-        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
+        ArgumentReader, Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes,
+        PhfBorrow, Piece, Surroundings, Table, Tables, Trigrams, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
@@ -16,7 +16,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => every_kind::call(tool, reader, argv),
             _ => {}
@@ -30,9 +35,13 @@ mod baked {
     }
     mod every_kind {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => EveryKind::read(reader).write(argv),
                 1 => Nothing::read(reader).write(argv),
@@ -56,7 +65,7 @@ mod baked {
             input: Option<&'a str>,
         }
         impl<'a> EveryKind<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     message: reader.required("message"),
                     count: reader.or("count", 10),
@@ -66,7 +75,7 @@ mod baked {
                         reader
                             .choice_or(
                                 "format",
-                                Kind::Text,
+                                ChoiceType::Text,
                                 EveryKindFormat::VALUES,
                                 EveryKindFormat::Json as usize,
                             ),
@@ -75,7 +84,7 @@ mod baked {
                         reader
                             .required_choice(
                                 "level",
-                                Kind::Integer,
+                                ChoiceType::Integer,
                                 EveryKindLevel::VALUES,
                             ),
                     ),
@@ -83,7 +92,7 @@ mod baked {
                         reader
                             .choice_or(
                                 "scale",
-                                Kind::Number,
+                                ChoiceType::Number,
                                 EveryKindScale::VALUES,
                                 EveryKindScale::N1 as usize,
                             ),
@@ -103,15 +112,27 @@ mod baked {
                 argv.switch("-a", self.all);
                 argv.flag(
                     "--format",
-                    choice(Kind::Text, EveryKindFormat::VALUES, self.format as usize),
+                    choice(
+                        ChoiceType::Text,
+                        EveryKindFormat::VALUES,
+                        self.format as usize,
+                    ),
                 );
                 argv.flag(
                     "--level",
-                    choice(Kind::Integer, EveryKindLevel::VALUES, self.level as usize),
+                    choice(
+                        ChoiceType::Integer,
+                        EveryKindLevel::VALUES,
+                        self.level as usize,
+                    ),
                 );
                 argv.flag(
                     "--scale",
-                    choice(Kind::Number, EveryKindScale::VALUES, self.scale as usize),
+                    choice(
+                        ChoiceType::Number,
+                        EveryKindScale::VALUES,
+                        self.scale as usize,
+                    ),
                 );
                 argv.directory(self.directory);
                 argv.stdin(self.input);
@@ -159,7 +180,7 @@ mod baked {
         /// `nothing`
         struct Nothing {}
         impl<'a> Nothing {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}

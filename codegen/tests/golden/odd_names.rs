@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
-        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
+        ArgumentReader, Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes,
+        PhfBorrow, Piece, Surroundings, Table, Tables, Trigrams, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",
@@ -16,7 +16,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => phf_2::call(tool, reader, argv),
             _ => {}
@@ -30,9 +35,13 @@ mod baked {
     }
     mod phf_2 {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => GitLog::read(reader).write(argv),
                 1 => GitLog_2::read(reader).write(argv),
@@ -52,12 +61,12 @@ mod baked {
             type_: Option<GitLogType_2>,
         }
         impl<'a> GitLog<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     self_: reader.optional("self"),
                     gruf6udfe: reader.optional("Größe"),
                     type_: match reader
-                        .optional_choice("type", Kind::Text, GitLogType_2::VALUES)
+                        .optional_choice("type", ChoiceType::Text, GitLogType_2::VALUES)
                     {
                         Some(index) => Some(GitLogType_2::at(index)),
                         None => None,
@@ -72,7 +81,11 @@ mod baked {
                     match self.type_ {
                         Some(value) => {
                             Some(
-                                choice(Kind::Text, GitLogType_2::VALUES, value as usize),
+                                choice(
+                                    ChoiceType::Text,
+                                    GitLogType_2::VALUES,
+                                    value as usize,
+                                ),
                             )
                         }
                         None => None,
@@ -100,7 +113,7 @@ mod baked {
         /// `git_log`
         struct GitLog_2 {}
         impl<'a> GitLog_2 {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -108,7 +121,7 @@ mod baked {
         /// `git-log_type`
         struct GitLogType {}
         impl<'a> GitLogType {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -116,7 +129,7 @@ mod baked {
         /// `1password`
         struct N1password {}
         impl<'a> N1password {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -124,7 +137,7 @@ mod baked {
         /// `self`
         struct Self_ {}
         impl<'a> Self_ {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -132,7 +145,7 @@ mod baked {
         /// `tools`
         struct Tools {}
         impl<'a> Tools {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -140,7 +153,7 @@ mod baked {
         /// `Argv`
         struct Argv_2 {}
         impl<'a> Argv_2 {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -150,7 +163,7 @@ mod baked {
             some: Option<&'a str>,
         }
         impl<'a> Option_2<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     some: reader.optional("some"),
                 }

@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes, PhfBorrow, Piece,
-        Reader, Surroundings, Table, Tables, Trigrams, Words, phf,
+        ArgumentReader, Argv, Catalog, Container, Cow, Discovery, Env, Index, Notes,
+        PhfBorrow, Piece, Surroundings, Table, Tables, Trigrams, Words, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "f89d62422883d4ac",
@@ -29,7 +29,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => notes::call(tool, reader, argv),
             _ => {}
@@ -43,9 +48,13 @@ mod baked {
     }
     mod notes {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => NotesFind::read(reader).write(argv),
                 _ => {}
@@ -58,12 +67,16 @@ mod baked {
             format: Option<NotesFindFormat>,
         }
         impl<'a> NotesFind<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     word: reader.required("word"),
                     most: reader.or("most", 10),
                     format: match reader
-                        .optional_choice("format", Kind::Text, NotesFindFormat::VALUES)
+                        .optional_choice(
+                            "format",
+                            ChoiceType::Text,
+                            NotesFindFormat::VALUES,
+                        )
                     {
                         Some(index) => Some(NotesFindFormat::at(index)),
                         None => None,
@@ -78,7 +91,11 @@ mod baked {
                     match self.format {
                         Some(value) => {
                             Some(
-                                choice(Kind::Text, NotesFindFormat::VALUES, value as usize),
+                                choice(
+                                    ChoiceType::Text,
+                                    NotesFindFormat::VALUES,
+                                    value as usize,
+                                ),
                             )
                         }
                         None => None,

@@ -29,7 +29,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which processes of a command are meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum KillScope {
     /// All of them.
     All,
     /// Those in this session. A process that made a session of its own is a daemon, which is to outlive
@@ -84,28 +84,28 @@ impl ProcessTree {
 
     /// Asks each process once to exit, and kills those that are left after the grace period. Returns the
     /// leader's wait status.
-    pub(crate) fn terminate(&mut self, scope: Scope) -> i32 {
+    pub(crate) fn terminate(&mut self, kill_scope: KillScope) -> i32 {
         if !platform::ADOPTS_ORPHANS {
-            self.known = descendants(scope);
+            self.known = descendants(kill_scope);
         }
         let is_group_asked = self.status.is_none() || self.has_group();
         if is_group_asked {
             signal_group(self.leader, EXIT_REQUEST);
-            if self.exits_within(GROUP_EXIT_TIME, scope) {
+            if self.exits_within(GROUP_EXIT_TIME, kill_scope) {
                 return self.status_or_killed();
             }
         }
-        let mut others = self.members(scope);
+        let mut others = self.members(kill_scope);
         if is_group_asked {
             // What the group has started since then, it needs to clean up.
             others.retain(|&other| getpgid(Some(other)) != Ok(self.leader));
         }
         signal_each(&others, EXIT_REQUEST);
-        if !self.exits_within(GRACE_PERIOD, scope) {
+        if !self.exits_within(GRACE_PERIOD, kill_scope) {
             let start = Instant::now();
             while start.elapsed() < KILL_TIMEOUT {
-                self.kill(scope);
-                if self.exits_within(KILL_INTERVAL, scope) {
+                self.kill(kill_scope);
+                if self.exits_within(KILL_INTERVAL, kill_scope) {
                     break;
                 }
             }
@@ -113,8 +113,8 @@ impl ProcessTree {
         self.status_or_killed()
     }
 
-    fn kill(&self, scope: Scope) {
-        let members = self.members(scope);
+    fn kill(&self, kill_scope: KillScope) {
+        let members = self.members(kill_scope);
         // Killing a whole group at once leaves none of its processes the time to fork. The worker's own
         // group belongs to no command.
         let own_group = getpgid(None);
@@ -135,10 +135,10 @@ impl ProcessTree {
         self.status.unwrap_or(Signal::KILL.as_raw())
     }
 
-    fn exits_within(&mut self, timeout: Duration, scope: Scope) -> bool {
+    fn exits_within(&mut self, timeout: Duration, kill_scope: KillScope) -> bool {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
-        while self.is_alive(scope) {
+        while self.is_alive(kill_scope) {
             if start.elapsed() >= timeout {
                 return false;
             }
@@ -148,20 +148,22 @@ impl ProcessTree {
         true
     }
 
-    fn is_alive(&mut self, scope: Scope) -> bool {
+    fn is_alive(&mut self, kill_scope: KillScope) -> bool {
         let has_children = self.reap_children();
         self.known.retain(|&pid| test_kill_process(pid).is_ok());
         self.has_group()
             || !self.known.is_empty()
-            || match scope {
-                Scope::All => has_children,
+            || match kill_scope {
+                KillScope::All => has_children,
                 // A process that is being adopted can be missed, so look twice.
-                Scope::Session(_) => has_children && (0..2).any(|_| !descendants(scope).is_empty()),
+                KillScope::Session(_) => {
+                    has_children && (0..2).any(|_| !descendants(kill_scope).is_empty())
+                }
             }
     }
 
-    fn members(&self, scope: Scope) -> Vec<Pid> {
-        let mut members = descendants(scope);
+    fn members(&self, kill_scope: KillScope) -> Vec<Pid> {
+        let mut members = descendants(kill_scope);
         for &pid in &self.known {
             if !members.contains(&pid) {
                 members.push(pid);
@@ -171,9 +173,9 @@ impl ProcessTree {
     }
 }
 
-fn descendants(scope: Scope) -> Vec<Pid> {
+fn descendants(kill_scope: KillScope) -> Vec<Pid> {
     let mut descendants = platform::descendants().unwrap_or_default();
-    if let Scope::Session(session) = scope {
+    if let KillScope::Session(session) = kill_scope {
         descendants.retain(|&pid| getsid(Some(pid)) == Ok(session));
     }
     descendants

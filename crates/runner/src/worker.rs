@@ -19,7 +19,7 @@ use signal_hook::SigId;
 
 use crate::command::WorkingDirectory;
 use crate::platform;
-use crate::process_tree::{ProcessTree, Scope};
+use crate::process_tree::{KillScope, ProcessTree};
 use crate::protocol::{RunReport, RunRequest};
 use crate::spawn::{SpawnOptions, SpawnedProcess, spawn};
 
@@ -152,7 +152,7 @@ fn supervise(
     }
     drop(descriptors);
     let is_clean = false;
-    let status = exited.unwrap_or_else(|| tree.terminate(Scope::All));
+    let status = exited.unwrap_or_else(|| tree.terminate(KillScope::All));
     if was_killed {
         clean_up(request);
     }
@@ -160,9 +160,9 @@ fn supervise(
     if exited.is_some() {
         // After the report, because the server's answer does not wait for this.
         tree.terminate(if connection.is_exit_acknowledged() {
-            getsid(None).map_or(Scope::All, Scope::Session)
+            getsid(None).map_or(KillScope::All, KillScope::Session)
         } else {
-            Scope::All
+            KillScope::All
         });
     }
     is_clean

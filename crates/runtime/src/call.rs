@@ -1,4 +1,4 @@
-//! Carries out a call of a tool: JSON to typed arguments, these to a command line, this to an
+//! Carries out a call of a tool: JSON to shell_quoted arguments, these to a command line, this to an
 //! answer. Both modes of the server come through here.
 
 pub(crate) mod answer;
@@ -21,10 +21,10 @@ use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::call::answer::{CallAnswer, answer};
-use crate::call::arguments::{Reader, Refusal};
+use crate::call::arguments::{ArgumentReader, CallRefusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
-use crate::call::guard::{Container, Guard};
+use crate::call::guard::{ContainerTemplate, ExecutionGuard};
 use crate::catalog::selection::Selection;
 pub(crate) use state::CallState;
 
@@ -35,7 +35,7 @@ pub(crate) struct Executor {
     /// Bytes of a command's output that are kept.
     pub(crate) max_output: usize,
     /// What policies say about where commands run, and with what.
-    pub(crate) guard: Arc<Guard>,
+    pub(crate) guard: Arc<ExecutionGuard>,
 }
 
 impl Executor {
@@ -58,8 +58,8 @@ impl Executor {
         }
         // Holds what coercion makes; the command line borrows from it.
         let arena = Bump::new();
-        let argv = Argv::begin(&base, selection.text(tool.command));
-        let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
+        let argv = Argv::new(&base, selection.text(tool.command));
+        let mut argv = match build_argv(selection, number, tool, arguments, &arena, argv) {
             Ok(argv) => argv,
             Err(refusal) => return refused(name, &refusal),
         };
@@ -69,7 +69,7 @@ impl Executor {
             .filter(|directory| !directory.is_empty());
         let mut directory = argv.directory.or(working_dir);
         let env: Vec<&str> = selection.tables.list(cli.env).collect();
-        let container = guard.container.as_ref().map(Container::next);
+        let container = guard.container.as_ref().map(ContainerTemplate::next);
         if let Some(container) = &container {
             let words = container.words(argv.stdin.is_some(), &env, argv.directory);
             argv.words.splice(0..0, words);
@@ -98,7 +98,7 @@ impl Executor {
                 state.wrote(line.to_owned());
             }
         };
-        tracing::info!(tool = name, "running {}", brief(&argv.words));
+        tracing::info!(tool = name, "running {}", format_for_log(&argv.words));
         let started = Instant::now();
         let command = CommandSpec {
             argv: &argv.words,
@@ -124,24 +124,24 @@ impl Executor {
     }
 }
 
-fn refused(tool: &str, refusal: &Refusal) -> CallAnswer {
+fn refused(tool: &str, refusal: &CallRefusal) -> CallAnswer {
     let answer = CallAnswer::refusal(refusal);
     tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
     answer
 }
 
 /// The whole command line, or everything that is wrong with the arguments.
-fn fill<'a>(
+fn build_argv<'a>(
     selection: &Selection,
     number: u32,
     tool: &Tool,
     arguments: &'a Map<String, Value>,
     arena: &'a Bump,
     mut argv: Argv<'a>,
-) -> Result<Argv<'a>, Refusal> {
+) -> Result<Argv<'a>, CallRefusal> {
     let allowed = selection.allowed(tool);
-    argv.dashed = allowed.dashed();
-    let mut reader = Reader::new(arguments, arena, allowed);
+    argv.allowing_leading_dash = allowed.allowing_leading_dash();
+    let mut reader = ArgumentReader::new(arguments, arena, allowed);
     selection.call(number, tool, &mut reader, &mut argv);
     reader.finish(mem::take(&mut argv.errors))?;
     Ok(argv)
@@ -149,7 +149,7 @@ fn fill<'a>(
 
 /// What a call becomes, for somebody who wants to see it: the command line as one would type it, what it
 /// reads, and where it runs. Variables stay as they are written.
-pub(crate) struct Shown {
+pub(crate) struct CallPreview {
     pub(crate) command_line: String,
     pub(crate) stdin: Option<String>,
     pub(crate) directory: Option<String>,
@@ -161,17 +161,23 @@ pub(crate) fn shown(
     number: u32,
     tool: &Tool,
     arguments: &Map<String, Value>,
-) -> Option<Shown> {
+) -> Option<CallPreview> {
     let cli = selection.cli_of(tool);
     let arena = Bump::new();
     let base = selection.text(cli.command);
-    let argv = Argv::begin_shown(base, selection.text(tool.command));
+    let argv = Argv::begin_preview(base, selection.text(tool.command));
     // These have variables that are not expanded here.
     let own = base.split_whitespace().count();
-    let argv = fill(selection, number, tool, arguments, &arena, argv).ok()?;
+    let argv = build_argv(selection, number, tool, arguments, &arena, argv).ok()?;
     let words = argv.words.iter().enumerate();
-    let words = words.map(|(at, word)| if at < own { word.clone() } else { typed(word) });
-    Some(Shown {
+    let words = words.map(|(at, word)| {
+        if at < own {
+            word.clone()
+        } else {
+            shell_quoted(word)
+        }
+    });
+    Some(CallPreview {
         command_line: words.collect::<Vec<_>>().join(" "),
         stdin: argv.stdin.map(str::to_owned),
         directory: argv.directory.map(str::to_owned),
@@ -179,7 +185,7 @@ pub(crate) fn shown(
 }
 
 /// A word as one would type it into a shell.
-fn typed(word: &str) -> Cow<'_, str> {
+fn shell_quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |it: char| it.is_alphanumeric() || "_@%+=:,./-".contains(it);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.into();
@@ -188,11 +194,11 @@ fn typed(word: &str) -> Cow<'_, str> {
 }
 
 /// A command line for the log, where a long argument is of no use.
-fn brief(words: &[Cow<'_, str>]) -> String {
-    const LONG: usize = 120;
+fn format_for_log(words: &[Cow<'_, str>]) -> String {
+    const MAX_LOGGED_CHARS: usize = 120;
     let shown = words
         .iter()
-        .map(|word| match word.char_indices().nth(LONG) {
+        .map(|word| match word.char_indices().nth(MAX_LOGGED_CHARS) {
             None => format!("{word:?}"),
             Some((end, _)) => format!("{:?}… ({} bytes)", &word[..end], word.len()),
         });
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn the_log_shortens_long_arguments() {
         let words = ["git".into(), "ä".repeat(1000).into()];
-        let shown = brief(&words);
+        let shown = format_for_log(&words);
         assert!(shown.starts_with("\"git\" \"ää"), "{shown}");
         assert!(shown.ends_with("… (2000 bytes)"), "{shown}");
         assert!(shown.chars().count() < 200, "{shown}");
@@ -220,7 +226,7 @@ mod tests {
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),
         ] {
-            assert_eq!(typed(word), expected);
+            assert_eq!(shell_quoted(word), expected);
         }
     }
 }

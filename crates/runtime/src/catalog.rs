@@ -6,7 +6,7 @@ pub(crate) mod selection;
 use climax_catalog::Tables;
 use climax_discovery::Discovery;
 
-use crate::call::arguments::Reader;
+use crate::call::arguments::ArgumentReader;
 use crate::call::argv::Argv;
 
 /// Everything that was baked into a binary.
@@ -22,7 +22,7 @@ pub struct Catalog {
     /// The number of the tool that has a name.
     pub find: fn(&str) -> Option<u32>,
     /// Reads a call of a tool and writes its command line: the CLI's number, then the tool's.
-    pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
+    pub call: for<'a> fn(u32, u32, &mut ArgumentReader<'a>, &mut Argv<'a>),
 }
 
 /// Where and with what commands run.

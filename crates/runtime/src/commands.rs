@@ -25,15 +25,15 @@ const USAGE_ERROR: u8 = 2;
     args_conflicts_with_subcommands = true,
     propagate_version = true
 )]
-struct Arguments {
+struct ServerArguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ServerCommand>,
     #[command(flatten)]
     run: RunArguments,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum ServerCommand {
     /// Serve over standard input and output (the default)
     #[command(display_name = "climax")]
     Run(RunArguments),
@@ -52,11 +52,11 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
     if climax_runner::is_helper_process() {
         return climax_runner::helper_main();
     }
-    let Arguments { command, run } = arguments(catalog);
-    let result = match command.unwrap_or(Command::Run(run)) {
-        Command::Run(arguments) => run::execute(catalog, &arguments),
-        Command::List(arguments) => list::execute(catalog, &arguments),
-        Command::Search(arguments) => search::execute(catalog, &arguments),
+    let ServerArguments { command, run } = arguments(catalog);
+    let result = match command.unwrap_or(ServerCommand::Run(run)) {
+        ServerCommand::Run(arguments) => run::execute(catalog, &arguments),
+        ServerCommand::List(arguments) => list::execute(catalog, &arguments),
+        ServerCommand::Search(arguments) => search::execute(catalog, &arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,13 +69,13 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
 
 /// Whether a name is that of a subcommand.
 fn is_subcommand(name: &str) -> bool {
-    Arguments::command().find_subcommand(name).is_some()
+    ServerArguments::command().find_subcommand(name).is_some()
 }
 
-fn arguments(catalog: &'static Catalog) -> Arguments {
+fn arguments(catalog: &'static Catalog) -> ServerArguments {
     // Most clients give none, and then there is no need to prepare for all that there could be.
     if std::env::args_os().len() <= 1 {
-        return Arguments {
+        return ServerArguments {
             command: None,
             run: RunArguments::default(),
         };
@@ -87,8 +87,8 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
         counted(catalog.tables.clis.rows().len(), "CLI"),
         counted(catalog.tables.tools.rows().len(), "tool")
     );
-    let matches = Arguments::command().version(version).get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = ServerArguments::command().version(version).get_matches();
+    ServerArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// Why a command fails.
@@ -96,7 +96,7 @@ enum Failure {
     /// A sentence.
     Message(String),
     /// Diagnostics that were drawn.
-    Drawn(String),
+    Diagnostics(String),
 }
 
 impl From<String> for Failure {
@@ -109,7 +109,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Message(message) => writeln!(formatter, "error: {message}"),
-            Self::Drawn(text) => formatter.write_str(text),
+            Self::Diagnostics(text) => formatter.write_str(text),
         }
     }
 }
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn no_arguments_are_the_defaults_that_the_help_tells() {
-        let command = Arguments::command().version("1");
+        let command = ServerArguments::command().version("1");
         let matches = command.get_matches_from(["climax"]);
-        let parsed = Arguments::from_arg_matches(&matches).expect("no arguments");
+        let parsed = ServerArguments::from_arg_matches(&matches).expect("no arguments");
         assert!(parsed.command.is_none());
         assert_eq!(parsed.run, RunArguments::default());
     }

@@ -1,6 +1,6 @@
 //! Everything that generated code uses, and nothing else does from outside this crate.
 //!
-//! Generated code holds one struct a tool: `read` builds it from a call's JSON with a [`Reader`],
+//! Generated code holds one struct a tool: `read` builds it from a call's JSON with an [`ArgumentReader`],
 //! `write` turns it into a command line with an [`Argv`].
 
 pub use std::borrow::Cow;
@@ -16,6 +16,6 @@ pub use climax_discovery::trigrams::Trigrams;
 pub use phf;
 pub use phf_shared::PhfBorrow;
 
-pub use crate::call::arguments::{Kind, Reader, choice, choice_text};
+pub use crate::call::arguments::{ArgumentReader, ChoiceType, choice, choice_text};
 pub use crate::call::argv::Argv;
 pub use crate::catalog::{Catalog, Container, Env, Surroundings};

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use climax_core::scalar::Number;
 use climax_runner::{CapturedOutput, Completion, Outcome};
 
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 
 /// The text of a call's result.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ impl CallAnswer {
     }
 
     /// A refusal, with a line for each reason.
-    pub(crate) fn refusal(refusal: &Refusal) -> Self {
+    pub(crate) fn refusal(refusal: &CallRefusal) -> Self {
         let (what, reasons) = match refusal {
-            Refusal::Arguments(reasons) => ("Argument", reasons),
-            Refusal::Policy(reasons) => ("Policy", reasons),
+            CallRefusal::Arguments(reasons) => ("Argument", reasons),
+            CallRefusal::Policy(reasons) => ("Policy", reasons),
         };
         let reasons = reasons.join("\n  - ");
         Self::error(format!("{what} validation failed:\n  - {reasons}"))

@@ -8,23 +8,23 @@ use climax_core::scalar::Number;
 use climax_policy::limit::{self, Bounds};
 use serde_json::{Map, Value};
 
-use crate::call::argv::{IntoWord, Word};
+use crate::call::argv::{ArgvWord, IntoArgvWord};
 
 /// Reads the arguments of one call. It never stops at an error: what it returns then is a
 /// placeholder, and the error is kept.
-pub struct Reader<'a> {
+pub struct ArgumentReader<'a> {
     arguments: &'a Map<String, Value>,
     /// Holds the strings that coercion makes.
     arena: &'a Bump,
-    allowed: Allowed<'a>,
+    allowed: ArgumentLimits<'a>,
     missing: Vec<String>,
     invalid: Vec<String>,
-    not_allowed: Vec<String>,
+    policy_violations: Vec<String>,
 }
 
 /// What policies allow as arguments of a tool.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Allowed<'a> {
+pub(crate) struct ArgumentLimits<'a> {
     /// The limits, if there are some.
     pub(crate) limits: Rows<'a, Limit>,
     /// The catalog's text and automata, which they refer to.
@@ -32,10 +32,10 @@ pub(crate) struct Allowed<'a> {
     pub(crate) automata: &'static [u8],
 }
 
-impl<'a> Allowed<'a> {
+impl<'a> ArgumentLimits<'a> {
     /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
     /// says so.
-    pub(crate) fn dashed(self) -> Vec<&'a str> {
+    pub(crate) fn allowing_leading_dash(self) -> Vec<&'a str> {
         let name = |limit: &Limit| limit.argument.of(self.text);
         let is_meant = |limit: &Limit| {
             let limits = self.limits.iter();
@@ -49,19 +49,19 @@ impl<'a> Allowed<'a> {
 
 /// Why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum CallRefusal {
     /// The arguments are wrong.
     Arguments(Vec<String>),
     /// A policy does not allow them.
     Policy(Vec<String>),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ArgumentReader<'a> {
     /// A reader of the given arguments.
     pub(crate) fn new(
         arguments: &'a Map<String, Value>,
         arena: &'a Bump,
-        allowed: Allowed<'a>,
+        allowed: ArgumentLimits<'a>,
     ) -> Self {
         Self {
             arguments,
@@ -69,19 +69,19 @@ impl<'a> Reader<'a> {
             allowed,
             missing: Vec::new(),
             invalid: Vec::new(),
-            not_allowed: Vec::new(),
+            policy_violations: Vec::new(),
         }
     }
 
     /// What is wrong: first what is missing, then the rest in definition order, then `more`. Only when
     /// nothing of this is wrong, what is not allowed.
-    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), Refusal> {
+    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), CallRefusal> {
         self.missing.append(&mut self.invalid);
         self.missing.append(&mut more);
         if !self.missing.is_empty() {
-            Err(Refusal::Arguments(self.missing))
-        } else if !self.not_allowed.is_empty() {
-            Err(Refusal::Policy(self.not_allowed))
+            Err(CallRefusal::Arguments(self.missing))
+        } else if !self.policy_violations.is_empty() {
+            Err(CallRefusal::Policy(self.policy_violations))
         } else {
             Ok(())
         }
@@ -89,23 +89,23 @@ impl<'a> Reader<'a> {
 
     /// A value that must be there.
     #[inline(never)]
-    pub fn required<T: Typed<'a>>(&mut self, name: &'static str) -> T {
-        if self.present(name).is_none() {
-            self.is_missing(name);
+    pub fn required<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> T {
+        if self.get_non_null(name).is_none() {
+            self.report_missing(name);
         }
         self.optional(name).unwrap_or(T::PLACEHOLDER)
     }
 
     /// A value that may be there.
     #[inline(never)]
-    pub fn optional<T: Typed<'a>>(&mut self, name: &'static str) -> Option<T> {
-        let value = self.present(name)?;
+    pub fn optional<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> Option<T> {
+        let value = self.get_non_null(name)?;
         self.coerced(name, value)
     }
 
     /// A value that has a default.
     #[inline(never)]
-    pub fn or<T: Typed<'a>>(&mut self, name: &'static str, default: T) -> T {
+    pub fn or<T: ArgumentValue<'a>>(&mut self, name: &'static str, default: T) -> T {
         self.optional(name).unwrap_or(default)
     }
 
@@ -114,34 +114,34 @@ impl<'a> Reader<'a> {
     pub fn required_choice(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
     ) -> usize {
-        if self.present(name).is_none() {
-            self.is_missing(name);
+        if self.get_non_null(name).is_none() {
+            self.report_missing(name);
         }
-        self.optional_choice(name, kind, values).unwrap_or(0)
+        self.optional_choice(name, choice_type, values).unwrap_or(0)
     }
 
     /// The number of one of an enum's values, which may be there.
     pub fn optional_choice(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
     ) -> Option<usize> {
-        let value = self.present(name)?;
+        let value = self.get_non_null(name)?;
         let mut values_of_enum = values.split('\n');
-        let index = match kind {
-            Kind::Text => {
+        let index = match choice_type {
+            ChoiceType::Text => {
                 let text: &str = self.converted(name, value)?;
                 values_of_enum.position(|known| known == text)
             }
-            Kind::Integer => {
+            ChoiceType::Integer => {
                 let integer: i64 = self.converted(name, value)?;
                 values_of_enum.position(|known| known.parse() == Ok(integer))
             }
-            Kind::Number => {
+            ChoiceType::Number => {
                 let number: Number = self.converted(name, value)?;
                 let is_it =
                     |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
@@ -157,11 +157,11 @@ impl<'a> Reader<'a> {
             // It is the enum's word that the command gets.
             Some(index) if !self.allowed.limits.is_empty() => {
                 let text = choice_text(values, index);
-                let number = match kind {
-                    Kind::Text => None,
-                    Kind::Integer | Kind::Number => scalar::exact_number(text),
+                let number = match choice_type {
+                    ChoiceType::Text => None,
+                    ChoiceType::Integer | ChoiceType::Number => scalar::exact_number(text),
                 };
-                self.hold_against_limits(name, text, number);
+                self.check_limits(name, text, number);
             }
             Some(_) => {}
         }
@@ -172,37 +172,42 @@ impl<'a> Reader<'a> {
     pub fn choice_or(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
         default: usize,
     ) -> usize {
-        self.optional_choice(name, kind, values).unwrap_or(default)
+        self.optional_choice(name, choice_type, values)
+            .unwrap_or(default)
     }
 
     /// `null` counts as absent.
-    fn present(&self, name: &str) -> Option<&'a Value> {
+    fn get_non_null(&self, name: &str) -> Option<&'a Value> {
         self.arguments.get(name).filter(|value| !value.is_null())
     }
 
-    fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+    fn coerced<T: ArgumentValue<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
         let coerced = self.converted::<T>(name, value)?;
         if !self.allowed.limits.is_empty()
-            && let Some(word) = coerced.into_word()
+            && let Some(word) = coerced.into_argv_word()
         {
-            self.hold_against_limits(name, &word.text(), word.number());
+            self.check_limits(name, &word.text(), word.number());
         }
         Some(coerced)
     }
 
-    fn converted<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+    fn converted<T: ArgumentValue<'a>>(
+        &mut self,
+        name: &'static str,
+        value: &'a Value,
+    ) -> Option<T> {
         let converted = T::coerce(value, self.arena);
         if converted.is_none() {
-            self.is_invalid(name, value, T::NAME);
+            self.report_invalid(name, value, T::NAME);
         }
         converted
     }
 
-    fn hold_against_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
+    fn check_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
         let allowed = self.allowed;
         for limit in allowed.limits.iter() {
             if limit.argument.of(allowed.text) == name {
@@ -212,19 +217,19 @@ impl<'a> Reader<'a> {
                     min: limit.min,
                     max: limit.max,
                 };
-                bounds.check(name, text, number, &mut self.not_allowed);
+                bounds.check(name, text, number, &mut self.policy_violations);
             }
         }
     }
 
     #[cold]
-    fn is_missing(&mut self, name: &str) {
+    fn report_missing(&mut self, name: &str) {
         self.missing
             .push(format!("Missing required argument '{name}'"));
     }
 
     #[cold]
-    fn is_invalid(&mut self, name: &str, value: &Value, wanted: &str) {
+    fn report_invalid(&mut self, name: &str, value: &Value, wanted: &str) {
         let shown = shown(value);
         self.invalid.push(format!(
             "Argument '{name}': cannot convert '{shown}' to {wanted}"
@@ -242,7 +247,7 @@ fn shown(value: &Value) -> String {
 
 /// The type of an enum's values.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ChoiceType {
     /// `string`
     Text,
     /// `integer`
@@ -256,11 +261,11 @@ pub enum Kind {
 /// # Panics
 /// The enum has no such value.
 #[must_use]
-pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
+pub fn choice(choice_type: ChoiceType, values: &'static str, index: usize) -> ArgvWord<'static> {
     let text = choice_text(values, index);
-    match kind {
-        Kind::Text => Word::Text(text),
-        Kind::Integer | Kind::Number => Word::Literal(text),
+    match choice_type {
+        ChoiceType::Text => ArgvWord::Text(text),
+        ChoiceType::Integer | ChoiceType::Number => ArgvWord::Literal(text),
     }
 }
 
@@ -275,7 +280,7 @@ pub fn choice_text(values: &'static str, index: usize) -> &'static str {
 }
 
 /// A type that an argument can have.
-pub trait Typed<'a>: Copy + IntoWord<'a> {
+pub trait ArgumentValue<'a>: Copy + IntoArgvWord<'a> {
     /// The type's name in messages.
     const NAME: &'static str;
     /// What stands for a value that is missing or wrong, until the call is refused.
@@ -285,7 +290,7 @@ pub trait Typed<'a>: Copy + IntoWord<'a> {
     fn coerce(value: &'a Value, arena: &'a Bump) -> Option<Self>;
 }
 
-impl<'a> Typed<'a> for &'a str {
+impl<'a> ArgumentValue<'a> for &'a str {
     const NAME: &'static str = "string";
     const PLACEHOLDER: Self = "";
 
@@ -306,7 +311,7 @@ impl<'a> Typed<'a> for &'a str {
     }
 }
 
-impl<'a> Typed<'a> for i64 {
+impl<'a> ArgumentValue<'a> for i64 {
     const NAME: &'static str = "integer";
     const PLACEHOLDER: Self = 0;
 
@@ -321,7 +326,7 @@ impl<'a> Typed<'a> for i64 {
     }
 }
 
-impl<'a> Typed<'a> for Number {
+impl<'a> ArgumentValue<'a> for Number {
     const NAME: &'static str = "number";
     const PLACEHOLDER: Self = Number::Integer(0);
 
@@ -337,7 +342,7 @@ impl<'a> Typed<'a> for Number {
     }
 }
 
-impl<'a> Typed<'a> for bool {
+impl<'a> ArgumentValue<'a> for bool {
     const NAME: &'static str = "boolean";
     const PLACEHOLDER: Self = false;
 
@@ -356,7 +361,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn coerce<T: for<'a> Typed<'a> + 'static>(value: &Value) -> Option<T> {
+    fn coerce<T: for<'a> ArgumentValue<'a> + 'static>(value: &Value) -> Option<T> {
         let arena = Bump::new();
         // The value is copied out before the arena goes: only types that borrow nothing are tried.
         T::coerce(value, &arena)
@@ -452,7 +457,7 @@ mod tests {
         let arguments = json!({"count": "many", "gone": null, "list": [1, 2], "extra": 1});
         let arena = Bump::new();
         let arguments = arguments.as_object().expect("an object");
-        let mut reader = Reader::new(arguments, &arena, Allowed::default());
+        let mut reader = ArgumentReader::new(arguments, &arena, ArgumentLimits::default());
         let _: i64 = reader.required("count");
         let _: &str = reader.required("gone");
         let _: Option<&str> = reader.optional("list");
@@ -465,7 +470,7 @@ mod tests {
         ];
         assert_eq!(
             reader.finish(vec!["one more".to_owned()]),
-            Err(Refusal::Arguments(reasons.map(str::to_owned).into()))
+            Err(CallRefusal::Arguments(reasons.map(str::to_owned).into()))
         );
     }
 

@@ -16,17 +16,17 @@ pub struct Argv<'a> {
     pub(crate) directory: Option<&'a str>,
     /// What it reads, if the call says so.
     pub(crate) stdin: Option<&'a str>,
-    /// Arguments whose values are meant to begin with a dash, by name.
-    pub(crate) dashed: Vec<&'a str>,
+    /// Arguments whose values are meant to new with a dash, by name.
+    pub(crate) allowing_leading_dash: Vec<&'a str>,
     /// Why the call is refused.
     pub(crate) errors: Vec<String>,
     /// Whether it is only shown: then variables stay as they are written.
-    is_shown: bool,
+    is_preview: bool,
 }
 
 impl<'a> Argv<'a> {
     /// Begins with a base command, expanded already, and a tool's own words.
-    pub(crate) fn begin(base: &'a str, command: &'a str) -> Self {
+    pub(crate) fn new(base: &'a str, command: &'a str) -> Self {
         let words = base.split_whitespace().chain(command.split_whitespace());
         Self {
             words: words.map(Cow::Borrowed).collect(),
@@ -35,16 +35,16 @@ impl<'a> Argv<'a> {
     }
 
     /// Begins one that is only shown.
-    pub(crate) fn begin_shown(base: &'a str, command: &'a str) -> Self {
+    pub(crate) fn begin_preview(base: &'a str, command: &'a str) -> Self {
         Self {
-            is_shown: true,
-            ..Self::begin(base, command)
+            is_preview: true,
+            ..Self::new(base, command)
         }
     }
 
     /// A value as the command gets it, if all its variables are set.
     fn expanded(&self, value: &'static str) -> Option<Cow<'static, str>> {
-        if self.is_shown {
+        if self.is_preview {
             Some(value.into())
         } else {
             expand_set(value)
@@ -53,19 +53,19 @@ impl<'a> Argv<'a> {
 
     /// A word of its own, whatever it looks like.
     #[inline(never)]
-    pub fn word(&mut self, value: impl IntoWord<'a>) {
-        if let Some(word) = value.into_word() {
+    pub fn word(&mut self, value: impl IntoArgvWord<'a>) {
+        if let Some(word) = value.into_argv_word() {
             self.words.push(word.text());
         }
     }
 
     /// Free text as a word of its own. One that looks like an option would be taken for one.
     #[inline(never)]
-    pub fn positional(&mut self, name: &'static str, value: impl IntoWord<'a>) {
-        let Some(word) = value.into_word() else {
+    pub fn positional(&mut self, name: &'static str, value: impl IntoArgvWord<'a>) {
+        let Some(word) = value.into_argv_word() else {
             return;
         };
-        if word.is_like_an_option() && !self.dashed.contains(&name) {
+        if word.looks_like_option() && !self.allowing_leading_dash.contains(&name) {
             let text = shown(&word.text());
             self.errors.push(format!(
                 "Argument '{name}': value '{text}' would be read as an option"
@@ -77,14 +77,14 @@ impl<'a> Argv<'a> {
 
     /// A flag and its value.
     #[inline(never)]
-    pub fn flag(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        let Some(word) = value.into_word() else {
+    pub fn flag(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        let Some(word) = value.into_argv_word() else {
             return;
         };
         // `--` itself says that what follows is no option.
         let is_long = flag.starts_with("--") && flag != "--";
         let is_short = flag.starts_with('-') && flag.chars().count() == 2 && flag != "--";
-        if word.is_like_an_option() && (is_long || is_short) {
+        if word.looks_like_option() && (is_long || is_short) {
             // As a word of its own it could be taken for another option.
             let joint = if is_long { "=" } else { "" };
             let text = word.text();
@@ -97,16 +97,16 @@ impl<'a> Argv<'a> {
 
     /// A value joined to its flag: `file=notes`.
     #[inline(never)]
-    pub fn inline(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        if let Some(word) = value.into_word() {
+    pub fn inline(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        if let Some(word) = value.into_argv_word() {
             self.words.push(format!("{flag}{}", word.text()).into());
         }
     }
 
     /// A flag that is there or not.
     #[inline(never)]
-    pub fn switch(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        if let Some(Word::Boolean(true)) = value.into_word() {
+    pub fn switch(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        if let Some(ArgvWord::Boolean(true)) = value.into_argv_word() {
             self.words.push(flag.into());
         }
     }
@@ -149,7 +149,7 @@ impl<'a> Argv<'a> {
 
 /// A value that can become a word.
 #[derive(Clone, Copy)]
-pub enum Word<'a> {
+pub enum ArgvWord<'a> {
     /// Text
     Text(&'a str),
     /// Text that stands for a number
@@ -162,7 +162,7 @@ pub enum Word<'a> {
     Boolean(bool),
 }
 
-impl<'a> Word<'a> {
+impl<'a> ArgvWord<'a> {
     pub(crate) fn text(self) -> Cow<'a, str> {
         match self {
             Self::Text(text) | Self::Literal(text) => text.into(),
@@ -183,50 +183,50 @@ impl<'a> Word<'a> {
     }
 
     /// Text like `-x`. A single `-` is a value by custom, and negative numbers are numbers.
-    fn is_like_an_option(self) -> bool {
+    fn looks_like_option(self) -> bool {
         matches!(self, Self::Text(text) if text.starts_with('-') && text != "-")
     }
 }
 
 /// A typed argument that goes into a command line, if it is there.
-pub trait IntoWord<'a> {
+pub trait IntoArgvWord<'a> {
     /// The word, if there is one.
-    fn into_word(self) -> Option<Word<'a>>;
+    fn into_argv_word(self) -> Option<ArgvWord<'a>>;
 }
 
-impl<'a> IntoWord<'a> for Word<'a> {
-    fn into_word(self) -> Option<Word<'a>> {
+impl<'a> IntoArgvWord<'a> for ArgvWord<'a> {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
         Some(self)
     }
 }
 
-impl<'a> IntoWord<'a> for &'a str {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Text(self))
+impl<'a> IntoArgvWord<'a> for &'a str {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Text(self))
     }
 }
 
-impl<'a> IntoWord<'a> for i64 {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Integer(self))
+impl<'a> IntoArgvWord<'a> for i64 {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Integer(self))
     }
 }
 
-impl<'a> IntoWord<'a> for Number {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Number(self))
+impl<'a> IntoArgvWord<'a> for Number {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Number(self))
     }
 }
 
-impl<'a> IntoWord<'a> for bool {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Boolean(self))
+impl<'a> IntoArgvWord<'a> for bool {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Boolean(self))
     }
 }
 
-impl<'a, T: IntoWord<'a>> IntoWord<'a> for Option<T> {
-    fn into_word(self) -> Option<Word<'a>> {
-        self.and_then(IntoWord::into_word)
+impl<'a, T: IntoArgvWord<'a>> IntoArgvWord<'a> for Option<T> {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        self.and_then(IntoArgvWord::into_argv_word)
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_base_command_and_the_tools_words_are_split_on_white_space() {
-        let argv = Argv::begin("python  -m\tmyapp", "users list");
+        let argv = Argv::new("python  -m\tmyapp", "users list");
         assert_eq!(argv.words, ["python", "-m", "myapp", "users", "list"]);
     }
 

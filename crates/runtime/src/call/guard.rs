@@ -17,7 +17,7 @@ use climax_policy::check::Local;
 use climax_policy::rules::{self, Env, Surroundings};
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 use crate::call::expand::{expand, unset_variable};
 use crate::catalog;
 
@@ -32,9 +32,9 @@ const DIRECTORY_ACCESS: OFlags = OFlags::RDONLY;
 
 /// What holds for every call.
 #[derive(Default)]
-pub(crate) struct Guard {
+pub(crate) struct ExecutionGuard {
     /// In which container commands run, if in one.
-    pub(crate) container: Option<Container>,
+    pub(crate) container: Option<ContainerTemplate>,
     /// Commands get a variable if all of these let it pass.
     env: Vec<Env>,
     /// A call's own directory is within one of the roots of each policy that has some.
@@ -47,7 +47,7 @@ struct Root {
     status: Stat,
 }
 
-impl Guard {
+impl ExecutionGuard {
     /// Prepares what several policies say, all of which hold.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Guard {
                         .help("name the same one in both, or remove one `executor`"),
                 );
             }
-            guard.container = Some(Container::new(first, origin, &mut errors));
+            guard.container = Some(ContainerTemplate::new(first, origin, &mut errors));
         }
         for Surroundings {
             origin, env, roots, ..
@@ -103,19 +103,19 @@ impl Guard {
 
     /// Opens the directory that a call names, if it has to be within others. It is this one that the
     /// command runs in, whatever happens to its name meanwhile.
-    pub(crate) fn directory(&self, path: Option<&str>) -> Result<Option<OwnedFd>, Refusal> {
+    pub(crate) fn directory(&self, path: Option<&str>) -> Result<Option<OwnedFd>, CallRefusal> {
         let Some(path) = path.filter(|_| !self.roots.is_empty()) else {
             return Ok(None);
         };
         let outside = |why: &str| {
             let path = climax_policy::limit::shown(path);
             let reason = format!("Working directory '{path}' {why}");
-            Err(Refusal::Policy(vec![reason]))
+            Err(CallRefusal::Policy(vec![reason]))
         };
         let Ok(directory) = open_directory(CWD, path) else {
             return outside("cannot be opened");
         };
-        match is_within_each(&directory, &self.roots) {
+        match is_within_every_policy(&directory, &self.roots) {
             Ok(true) => Ok(Some(directory)),
             Ok(false) | Err(_) => outside("is outside of the directories that the policy allows"),
         }
@@ -130,23 +130,27 @@ fn open_directory(from: impl AsFd, path: &str) -> io::Result<OwnedFd> {
 }
 
 /// Whether both are the same directory, under whatever name.
-fn is_same(one: &Stat, other: &Stat) -> bool {
+fn is_same_directory(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
 /// Goes up from a directory to the topmost one, and looks for the roots on the way.
-fn is_within_each(directory: &OwnedFd, roots: &[Vec<Root>]) -> io::Result<bool> {
+fn is_within_every_policy(directory: &OwnedFd, roots: &[Vec<Root>]) -> io::Result<bool> {
     let mut missing: Vec<&Vec<Root>> = roots.iter().collect();
     let mut here = fstat(directory)?;
     let mut current = None;
     loop {
-        missing.retain(|roots| !roots.iter().any(|root| is_same(&root.status, &here)));
+        missing.retain(|roots| {
+            !roots
+                .iter()
+                .any(|root| is_same_directory(&root.status, &here))
+        });
         if missing.is_empty() {
             return Ok(true);
         }
         let parent = open_directory(current.as_ref().unwrap_or(directory), "..")?;
         let above = fstat(&parent)?;
-        if is_same(&above, &here) {
+        if is_same_directory(&above, &here) {
             return Ok(false);
         }
         here = above;
@@ -177,7 +181,7 @@ fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Roo
 }
 
 /// What is wrong on this machine with a text of a policy.
-pub(crate) fn trouble(kind: Local, text: &str) -> Option<Diagnostic> {
+pub(crate) fn machine_problem(kind: Local, text: &str) -> Option<Diagnostic> {
     let mut errors = Vec::new();
     let origin = "this policy";
     match kind {
@@ -201,7 +205,7 @@ fn expanded<'t>(text: &'t str, origin: &str, errors: &mut Vec<Diagnostic>) -> Op
 }
 
 /// How commands are run in containers.
-pub(crate) struct Container {
+pub(crate) struct ContainerTemplate {
     /// `docker`, or what stands in for it.
     program: &'static str,
     /// What comes before the image.
@@ -213,7 +217,7 @@ pub(crate) struct Container {
     count: AtomicU64,
 }
 
-impl Container {
+impl ContainerTemplate {
     fn new(container: &rules::Container, origin: &str, errors: &mut Vec<Diagnostic>) -> Self {
         let mut options = Vec::new();
         for volume in &container.volumes {
@@ -227,7 +231,7 @@ impl Container {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos());
         Self {
-            program: if !is_program("docker") && is_program("podman") {
+            program: if !is_on_path("docker") && is_on_path("podman") {
                 "podman"
             } else {
                 "docker"
@@ -241,9 +245,9 @@ impl Container {
     }
 
     /// The container of one call.
-    pub(crate) fn next(&self) -> OneContainer<'_> {
+    pub(crate) fn next(&self) -> CallContainer<'_> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        OneContainer {
+        CallContainer {
             container: self,
             name: format!("{}-{number}", self.prefix),
         }
@@ -251,12 +255,12 @@ impl Container {
 }
 
 /// The container of one call.
-pub(crate) struct OneContainer<'c> {
-    container: &'c Container,
+pub(crate) struct CallContainer<'c> {
+    container: &'c ContainerTemplate,
     name: String,
 }
 
-impl<'c> OneContainer<'c> {
+impl<'c> CallContainer<'c> {
     /// What comes before a command line that has these variables, perhaps input, and perhaps a
     /// directory of its own, which is one in the container.
     pub(crate) fn words(
@@ -304,7 +308,7 @@ fn absolute(volume: &str) -> String {
 }
 
 /// Whether there is a program of a name.
-fn is_program(name: &str) -> bool {
+fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| {
         let metadata = fs::metadata(folder.join(name));
@@ -312,8 +316,8 @@ fn is_program(name: &str) -> bool {
     })
 }
 
-/// What was baked, as policies say it.
-pub(crate) fn baked(surroundings: &catalog::Surroundings) -> Surroundings {
+/// What was baked_rules, as policies say it.
+pub(crate) fn baked_rules(surroundings: &catalog::Surroundings) -> Surroundings {
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
     let container = surroundings.container.as_ref();
     Surroundings {
@@ -329,6 +333,6 @@ pub(crate) fn baked(surroundings: &catalog::Surroundings) -> Surroundings {
             deny: texts(surroundings.env.deny),
         },
         roots: texts(surroundings.roots),
-        origin: "the baked policy".to_owned(),
+        origin: "the baked_rules policy".to_owned(),
     }
 }

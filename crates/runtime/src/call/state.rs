@@ -6,10 +6,10 @@ use crate::lock::lock;
 
 /// What a call is doing.
 #[derive(Default)]
-pub(crate) struct CallState(Mutex<State>);
+pub(crate) struct CallState(Mutex<CallPhase>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum State {
+enum CallPhase {
     #[default]
     Waiting,
     Running,
@@ -19,24 +19,24 @@ enum State {
 impl CallState {
     /// The command starts.
     pub(crate) fn started(&self) {
-        self.set(State::Running);
+        self.set(CallPhase::Running);
     }
 
     /// The command wrote a line.
     pub(crate) fn wrote(&self, line: String) {
-        self.set(State::Wrote(line));
+        self.set(CallPhase::Wrote(line));
     }
 
     /// What to report after so many seconds.
     pub(crate) fn message(&self, seconds: u64) -> String {
         match &*lock(&self.0) {
-            State::Waiting => format!("{seconds} s: waiting for other commands to end"),
-            State::Running => format!("{seconds} s: running"),
-            State::Wrote(line) => format!("{seconds} s: {line}"),
+            CallPhase::Waiting => format!("{seconds} s: waiting for other commands to end"),
+            CallPhase::Running => format!("{seconds} s: running"),
+            CallPhase::Wrote(line) => format!("{seconds} s: {line}"),
         }
     }
 
-    fn set(&self, state: State) {
+    fn set(&self, state: CallPhase) {
         *lock(&self.0) = state;
     }
 }

@@ -35,7 +35,11 @@ pub(crate) fn apply(
 ) -> Result<Allowed, String> {
     let mut allowed = Allowed {
         selection: Selection::all(catalog),
-        surroundings: catalog.surroundings.iter().map(guard::baked).collect(),
+        surroundings: catalog
+            .surroundings
+            .iter()
+            .map(guard::baked_rules)
+            .collect(),
         warnings: String::new(),
     };
     if files.is_empty() {

@@ -9,7 +9,7 @@ use climax_catalog::{Kept, Tables};
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
-use crate::call::arguments::{Allowed, Reader};
+use crate::call::arguments::{ArgumentLimits, ArgumentReader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 
@@ -122,7 +122,7 @@ impl Selection {
         &self,
         number: u32,
         tool: &Tool,
-        reader: &mut Reader<'a>,
+        reader: &mut ArgumentReader<'a>,
         argv: &mut Argv<'a>,
     ) {
         let (cli, number) = match &self.kept {
@@ -133,8 +133,8 @@ impl Selection {
     }
 
     /// What policies allow as arguments of a tool.
-    pub(crate) fn allowed(&self, tool: &Tool) -> Allowed<'static> {
-        Allowed {
+    pub(crate) fn allowed(&self, tool: &Tool) -> ArgumentLimits<'static> {
+        ArgumentLimits {
             limits: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
             automata: &self.tables.automata,

@@ -11,7 +11,7 @@ use climax_runner::{Runner, RunnerOptions};
 
 use super::{Failure, is_subcommand};
 use crate::call::Executor;
-use crate::call::guard::Guard;
+use crate::call::guard::ExecutionGuard;
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, Allowed};
 use crate::catalog::selection::Selection;
@@ -22,7 +22,7 @@ pub(crate) struct Configuration {
     /// The tools that are offered.
     pub(crate) selection: Selection,
     /// What policies say about where commands run, and with what.
-    pub(crate) guard: Guard,
+    pub(crate) guard: ExecutionGuard,
     pub(crate) mode: Mode,
     /// How many commands run at the same time.
     pub(crate) max_concurrent: usize,
@@ -35,7 +35,7 @@ impl Configuration {
     pub(super) fn of_lookups(selection: Selection) -> Self {
         Self {
             selection,
-            guard: Guard::default(),
+            guard: ExecutionGuard::default(),
             mode: Mode::Explore,
             max_concurrent: 1,
             max_output: 0,
@@ -70,7 +70,7 @@ pub(super) fn allowed(
     policies: &[PathBuf],
     trouble: &dyn Fn(Local, &str) -> Option<Diagnostic>,
 ) -> Result<Allowed, Failure> {
-    let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
+    let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Diagnostics)?;
     eprint!("{}", allowed.warnings);
     let all = allowed.selection;
     allowed.selection = all.named(names).map_err(|unknown| {
@@ -80,16 +80,16 @@ pub(super) fn allowed(
         {
             return format!("the policy allows no tool of `{unknown}`");
         }
-        not_there(catalog, unknown)
+        unknown_name_message(catalog, unknown)
     })?;
     Ok(allowed)
 }
 
-fn not_there(catalog: &Catalog, unknown: &str) -> String {
+fn unknown_name_message(catalog: &Catalog, unknown: &str) -> String {
     let ending = Path::new(unknown).extension();
     let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
     if is_yaml || unknown.contains('/') {
-        return configs_are_baked(unknown);
+        return baked_config_message(unknown);
     }
     if is_subcommand(unknown) {
         return format!(
@@ -110,7 +110,7 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
     message
 }
 
-pub(super) fn configs_are_baked(file: &str) -> String {
+pub(super) fn baked_config_message(file: &str) -> String {
     format!(
         "`{file}` cannot be read: configs are baked into this binary when it is built. \
          Build one that has it: CLIMAX_CONFIGS={file} cargo build --release"

@@ -43,24 +43,24 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> R
         let container = container.map_or(String::new(), |container| {
             format!("Commands run in containers of {}\n", container.image)
         });
-        table(&selection) + &container
+        tools_table(&selection) + &container
     };
     Ok(print(&text)?)
 }
 
 /// The width of a table where there is no terminal.
-const DEFAULT_WIDTH: u16 = 120;
+const DEFAULT_TABLE_WIDTH: u16 = 120;
 const MIN_CELL_WIDTH: u16 = 12;
-const GAP: u16 = 2;
+const COLUMN_GAP: u16 = 2;
 
 /// A table of the tools, CLI by CLI, as wide as the terminal.
-fn table(selection: &Selection) -> String {
+fn tools_table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 4]> = selection
             .tools_of(&cli)
             .iter()
-            .map(|tool| row(selection, &tool))
+            .map(|tool| tool_row(selection, &tool))
             .collect();
         let _ = writeln!(
             text,
@@ -68,7 +68,7 @@ fn table(selection: &Selection) -> String {
             selection.text(cli.name),
             counted(rows.len(), "tool")
         );
-        text += &columns(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
+        text += &format_table(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
         text.push('\n');
     }
     let _ = writeln!(
@@ -79,15 +79,15 @@ fn table(selection: &Selection) -> String {
     text
 }
 
-/// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
-pub(super) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
+/// Rows under a header, as wide as the terminal: names, and three format_table of which the third is short.
+pub(super) fn format_table(header: [&str; 4], rows: &[[String; 4]]) -> String {
     let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(DEFAULT_WIDTH, |size| size.ws_col)
-        .max(4 * (MIN_CELL_WIDTH + GAP));
-    drawn(header, rows, width)
+        .map_or(DEFAULT_TABLE_WIDTH, |size| size.ws_col)
+        .max(4 * (MIN_CELL_WIDTH + COLUMN_GAP));
+    format_table_with_width(header, rows, width)
 }
 
-fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
+fn format_table_with_width(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING).set_header(header);
     for row in rows {
@@ -99,30 +99,30 @@ fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
     }
     let longest_name = table.column_max_content_widths()[0];
     let name_width = longest_name.min(width / 3);
-    let rest = width - name_width - 4 * GAP;
+    let rest = width - name_width - 4 * COLUMN_GAP;
     let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
     for (column, width) in table.column_iter_mut().zip(widths) {
         column
-            .set_padding((GAP, 0))
-            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
+            .set_padding((COLUMN_GAP, 0))
+            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + COLUMN_GAP)));
     }
     table.trim_fmt() + "\n"
 }
 
-fn row(selection: &Selection, tool: &Tool) -> [String; 4] {
+fn tool_row(selection: &Selection, tool: &Tool) -> [String; 4] {
     let arguments = selection.tables.arguments_of(tool);
-    let arguments: Vec<String> = arguments.iter().map(argument).collect();
+    let arguments: Vec<String> = arguments.iter().map(format_argument).collect();
     [
         selection.text(tool.name).to_owned(),
         selection.text(tool.description).to_owned(),
-        command(selection, tool),
+        command_prefix(selection, tool),
         arguments.join(" "),
     ]
 }
 
 /// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
 /// may be left out.
-fn argument(argument: &Argument<'_>) -> String {
+fn format_argument(argument: &Argument<'_>) -> String {
     let mut text = argument.name.to_owned();
     let word = |value: &Scalar<'_>| match value {
         Scalar::Text(text) => text.clone().into_owned(),
@@ -180,12 +180,12 @@ fn object(selection: &Selection, tool: &Tool) -> Value {
         "category": cli.category.map(|category| selection.text(category)),
         "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
         "input_schema": selection.schema(tool),
-        "command": command(selection, tool),
+        "command": command_prefix(selection, tool),
     })
 }
 
 /// The words with which all command lines of a tool begin.
-fn command(selection: &Selection, tool: &Tool) -> String {
+fn command_prefix(selection: &Selection, tool: &Tool) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()
@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn cells_are_wrapped_between_words_and_long_words_are_broken() {
         let row = ["a_tool", "one two\n three four", "äöüßabcdefghij", ""].map(str::to_owned);
-        let text = drawn(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
+        let text =
+            format_table_with_width(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
         let expected = [
             "  TOOL    DESCRIPTION       COMMAND   ARGUMENTS",
             "  a_tool  one two three     äöüßabcd",
@@ -221,14 +222,14 @@ mod tests {
             placement: PlacementKind::Positional,
             limits: Vec::new(),
         };
-        assert_eq!(argument(&string), "path");
+        assert_eq!(format_argument(&string), "path");
         let integer = Argument {
             kind: Kind::Integer,
             required: false,
             default: Some(Scalar::Integer(10)),
             ..string.clone()
         };
-        assert_eq!(argument(&integer), "[path:integer=10]");
+        assert_eq!(format_argument(&integer), "[path:integer=10]");
         let limited = Argument {
             limits: vec![Limit {
                 min: Some(Number::Integer(1)),
@@ -236,12 +237,12 @@ mod tests {
             }],
             ..integer
         };
-        assert_eq!(argument(&limited), "[path:1..=10]");
+        assert_eq!(format_argument(&limited), "[path:1..=10]");
         let choice = Argument {
             choices: ["a", "b"].map(|text| Scalar::Text(text.into())).into(),
             ..string.clone()
         };
-        assert_eq!(argument(&choice), "path:a|b");
+        assert_eq!(format_argument(&choice), "path:a|b");
         let pattern = Pattern {
             text: "a",
             schema: Some("^a$"),
@@ -254,6 +255,6 @@ mod tests {
             }],
             ..string
         };
-        assert_eq!(argument(&matched), "path:/^a$/");
+        assert_eq!(format_argument(&matched), "path:/^a$/");
     }
 }

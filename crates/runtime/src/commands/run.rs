@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
-use super::configuration::{self, Configuration, configs_are_baked};
-use crate::call::guard::{self, Guard};
+use super::configuration::{self, Configuration, baked_config_message};
+use crate::call::guard::{self, ExecutionGuard};
 use crate::catalog::Catalog;
 use crate::catalog::policies::Allowed;
 use crate::catalog::selection::Selection;
@@ -42,13 +42,13 @@ pub(super) struct RunArguments {
     #[arg(long, value_enum, ignore_case = true, default_value_t)]
     log_level: LogLevel,
     /// How many commands may run at the same time; further calls wait
-    #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = parse_positive)]
     max_concurrent: usize,
     /// How many bytes of a command's output are kept, and a sixteenth of it of its complaints
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_output)]
     max_output: usize,
     /// How many bytes a message of the client may have
-    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = at_least_one)]
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = parse_positive)]
     max_request: usize,
     /// Known from CLImax in Python, where configs are read at start.
     #[arg(long, hide = true, value_name = "FILE")]
@@ -71,7 +71,7 @@ impl Default for RunArguments {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=Semaphore::MAX_PERMITS) => Ok(number),
         _ => Err("it is a number from 1".to_owned()),
@@ -81,14 +81,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 /// Serves until the client leaves.
 pub(super) fn execute(catalog: &'static Catalog, arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(file) = arguments.config.first() {
-        return Err(configs_are_baked(file).into());
+        return Err(baked_config_message(file).into());
     }
     let configuration = configuration(catalog, arguments)?;
     log::start(arguments.log_level)?;
     if io::stdin().is_terminal() {
         eprintln!("{}", greeting(&configuration.selection, arguments));
     }
-    let limits = stdio::Limits {
+    let limits = stdio::StdioLimits {
         max_request: arguments.max_request,
         max_concurrent: configuration.max_concurrent,
     };
@@ -115,12 +115,12 @@ fn configuration(
         catalog,
         &arguments.names,
         &arguments.policy,
-        &guard::trouble,
+        &guard::machine_problem,
     )?;
-    let guard = Guard::new(&surroundings);
+    let guard = ExecutionGuard::new(&surroundings);
     Ok(Configuration {
         selection,
-        guard: guard.map_err(|errors| Failure::Drawn(render(&errors, &[])))?,
+        guard: guard.map_err(|errors| Failure::Diagnostics(render(&errors, &[])))?,
         mode: match (arguments.classic, arguments.explore) {
             (true, _) => Mode::Classic,
             (false, true) => Mode::Explore,
@@ -131,7 +131,7 @@ fn configuration(
     })
 }
 
-async fn serve(service: Service, limits: stdio::Limits) -> Result<(), String> {
+async fn serve(service: Service, limits: stdio::StdioLimits) -> Result<(), String> {
     let service = Arc::new(service);
     // Whatever cancels this ends all running calls, and these take their commands with them.
     let stop = CancellationToken::new();

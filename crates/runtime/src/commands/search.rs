@@ -7,7 +7,7 @@ use climax_core::output::print;
 
 use super::Failure;
 use super::configuration::{Configuration, allowed};
-use super::list::columns;
+use super::list::format_table;
 use crate::catalog::Catalog;
 use crate::discovery::{FoundTools, RESULTS};
 
@@ -20,14 +20,14 @@ pub(super) struct SearchArguments {
     #[arg(long)]
     json: bool,
     /// How many results at most
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = result_count)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_result_count)]
     limit: usize,
     /// A policy that says which tools are allowed; may be given several times
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
 }
 
-fn result_count(text: &str) -> Result<usize, String> {
+fn parse_result_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if RESULTS.contains(&number) => Ok(number),
         _ => Err(format!(
@@ -49,12 +49,12 @@ pub(super) fn execute(
     let text = if arguments.json {
         found.json() + "\n"
     } else {
-        table(&found, &query, arguments.limit)
+        results_table(&found, &query, arguments.limit)
     };
     Ok(print(&text)?)
 }
 
-fn table(found: &FoundTools, query: &str, limit: usize) -> String {
+fn results_table(found: &FoundTools, query: &str, limit: usize) -> String {
     let shown = found.tools().len();
     if shown == 0 {
         return format!("Nothing fits `{query}`. `climax list` shows all tools.\n");
@@ -70,7 +70,7 @@ fn table(found: &FoundTools, query: &str, limit: usize) -> String {
             ]
         })
         .collect();
-    let mut text = columns(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
+    let mut text = format_table(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
     if found.total > shown {
         let more = if limit < *RESULTS.end() {
             "; more with --limit"

@@ -91,7 +91,7 @@ impl Mcp {
 }
 
 /// Refuses methods of MCP that this server does not offer. rmcp answers some of them with empty results.
-macro_rules! not_offered {
+macro_rules! unsupported_methods {
     ($($name:ident($params:ty) -> $result:ty, $method:ident;)*) => {
         $(async fn $name(
             &self,
@@ -127,7 +127,7 @@ impl ServerHandler for Mcp {
         };
         self.hold(&context.id, permit);
         Ok(ListToolsResult::with_all_items(
-            tools.into_iter().map(tool).collect(),
+            tools.into_iter().map(mcp_tool).collect(),
         ))
     }
 
@@ -170,10 +170,10 @@ impl ServerHandler for Mcp {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(refusal(&request))
+        Err(custom_request_error(&request))
     }
 
-    not_offered! {
+    unsupported_methods! {
         complete(CompleteRequestParams) -> CompleteResult, CompleteRequestMethod;
         get_prompt(GetPromptRequestParams) -> GetPromptResponse, GetPromptRequestMethod;
         list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult, ListPromptsRequestMethod;
@@ -218,7 +218,7 @@ pub(crate) fn runs_command(service: &Service, request: &ClientRequest) -> bool {
 
 /// The error for a request that is none of those that rmcp knows: its method is not offered, or its
 /// parameters have the wrong shape.
-pub(crate) fn refusal(request: &CustomRequest) -> ErrorData {
+pub(crate) fn custom_request_error(request: &CustomRequest) -> ErrorData {
     let params = request.params.as_ref();
     let field = |name: &str| params.and_then(|params| params.get(name));
     let is_object = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
@@ -263,7 +263,7 @@ fn invalid_params(problem: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Invalid parameters: {problem}"), None)
 }
 
-fn tool(description: ToolDescription) -> Tool {
+fn mcp_tool(description: ToolDescription) -> Tool {
     let mut tool = Tool::new(
         description.name,
         description.description,
@@ -321,7 +321,7 @@ mod tests {
             ),
             ("tools/list", json!({"cursor": 5}), -32602, "`tools/list`"),
         ] {
-            let error = refusal(&CustomRequest::new(method, Some(params.clone())));
+            let error = custom_request_error(&CustomRequest::new(method, Some(params.clone())));
             assert_eq!(error.code.0, code, "{method} {params}");
             assert!(
                 error.message.contains(reason),

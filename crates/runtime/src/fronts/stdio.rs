@@ -4,7 +4,7 @@
 //! and drains for seconds at the end of input. This one limits the size of lines, answers what is not a
 //! message, holds requests back that are too many, and writes. All else is left to rmcp.
 
-mod departure;
+mod disconnect;
 mod flow;
 mod lines;
 mod message;
@@ -26,8 +26,8 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::mcp::Deliveries;
-use departure::Departure;
-use flow::{Flow, Kind, Verdict};
+use disconnect::DisconnectWatcher;
+use flow::{Admission, Flow, RequestKind};
 use lines::{Line, Lines};
 use message::{ErrorResponse, Parsed, invalid_request, parse, session_error};
 use writer::{Outgoing, Writer};
@@ -41,8 +41,8 @@ pub(crate) struct Stdio {
     /// Whether the session has begun. Before that, rmcp takes any message but a request for a reason to end.
     is_open: bool,
     /// Whether the input has ended.
-    is_at_end: bool,
-    departure: Departure,
+    is_input_closed: bool,
+    disconnect: DisconnectWatcher,
     flow: Arc<Flow>,
     /// The response to the last line, if the line was not for rmcp. It is kept here, because rmcp may drop
     /// the future that sends it and ask for the next message again.
@@ -56,7 +56,7 @@ type RunsCommand = dyn Fn(&ClientRequest) -> bool + Send;
 
 /// How much a client may ask for.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct StdioLimits {
     /// The most bytes of one message.
     pub(crate) max_request: usize,
     /// How many commands run at the same time.
@@ -66,7 +66,7 @@ pub(crate) struct Limits {
 impl Stdio {
     /// Takes over the process's standard input and output. Cancels `stop` when the client leaves.
     pub(crate) fn new(
-        limits: Limits,
+        limits: StdioLimits,
         stop: CancellationToken,
         runs_command: impl Fn(&ClientRequest) -> bool + Send + 'static,
     ) -> Self {
@@ -77,8 +77,8 @@ impl Stdio {
             max_request: limits.max_request,
             runs_command: Box::new(runs_command),
             is_open: false,
-            is_at_end: false,
-            departure: Departure::new(stop),
+            is_input_closed: false,
+            disconnect: DisconnectWatcher::new(stop),
             flow,
             reply: None,
             writer: Some(writer),
@@ -105,10 +105,10 @@ impl Stdio {
                 };
                 return Ok(Some(renumbered(request, number)));
             }
-            if self.is_at_end && self.flow.is_idle() {
+            if self.is_input_closed && self.flow.is_idle() {
                 return Ok(None);
             }
-            let may_read = !self.is_at_end && self.flow.has_room();
+            let may_read = !self.is_input_closed && self.flow.has_room();
             tokio::select! {
                 () = self.flow.freed() => {}
                 line = self.lines.next(), if may_read => match line? {
@@ -125,7 +125,7 @@ impl Stdio {
                     }
                     Line::End => self.end(),
                 },
-                () = self.departure.watch(), if !may_read => {}
+                () = self.disconnect.watch(), if !may_read => {}
             }
         }
     }
@@ -174,14 +174,14 @@ impl Stdio {
             }
         }
         let kind = if (self.runs_command)(&request.request) {
-            Kind::Call
+            RequestKind::Call
         } else {
-            Kind::Other
+            RequestKind::Other
         };
         match self.flow.admit(&request.id, kind, line) {
-            Verdict::Go(number) => Some(renumbered(request, number)),
-            Verdict::Parked => None,
-            Verdict::Duplicate => {
+            Admission::Go(number) => Some(renumbered(request, number)),
+            Admission::Parked => None,
+            Admission::Duplicate => {
                 let error = invalid_request("another request with this id is not answered yet");
                 self.refuse(request.id.into_json_value(), error);
                 None
@@ -203,15 +203,15 @@ impl Stdio {
                 Ok(slot) = writer.queue.reserve() => if let Some(reply) = self.reply.take() {
                     slot.send(Outgoing::Refusal(reply));
                 },
-                () = self.departure.watch() => {}
+                () = self.disconnect.watch() => {}
             }
         }
     }
 
     /// There is no more input.
     fn end(&mut self) {
-        self.is_at_end = true;
-        self.departure.begin();
+        self.is_input_closed = true;
+        self.disconnect.begin();
     }
 }
 
@@ -219,7 +219,7 @@ impl Stdio {
 /// again as soon as it has the response, or has cancelled the request.
 fn renumbered(
     mut request: JsonRpcRequest<ClientRequest>,
-    number: flow::Number,
+    number: flow::RequestNumber,
 ) -> ClientJsonRpcMessage {
     request.id = RequestId::Number(number);
     JsonRpcMessage::Request(request)

@@ -6,7 +6,7 @@ use climax_core::scalar;
 
 use super::{Answer, Request};
 use crate::call::answer::CallAnswer;
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 use crate::search::Query;
 
 const DEFAULT_LIMIT: usize = 10;
@@ -52,7 +52,7 @@ fn saturated(whole: f64) -> i64 {
 /// The call that the arguments of `climax_call` ask for, or an answer that says what is wrong with them.
 pub(super) fn target(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
     let refuse =
-        |reason: String| Err(CallAnswer::refusal(&Refusal::Arguments(vec![reason])).into());
+        |reason: String| Err(CallAnswer::refusal(&CallRefusal::Arguments(vec![reason])).into());
     let call = |tool, arguments| Ok(Request::Call { tool, arguments });
     let name = match arguments.remove("tool_name") {
         Some(Value::String(name)) => name,

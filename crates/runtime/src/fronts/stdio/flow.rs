@@ -13,24 +13,24 @@ use crate::service::AnswerPermit;
 
 /// How many requests may be answered at the same time, beside calls. They take no time, but the
 /// client may not read the answers.
-const MOST_OTHERS: usize = 256;
+const MAX_OTHER_REQUESTS: usize = 256;
 
 /// How many calls may be known to wait for a command's end, so that they can tell it.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING_CALLS: usize = 256;
 
 /// How many bytes of further calls are read, so that what comes behind them is seen: that one of
 /// them is cancelled, for example.
-const MOST_PARKED: usize = 8 * 1024 * 1024;
+const MAX_PARKED_BYTES: usize = 8 * 1024 * 1024;
 
 /// What a line costs beside its text, with its id in two tables that may be half empty.
-const COST_OF_A_LINE: usize = 400;
+const PARKED_LINE_OVERHEAD_BYTES: usize = 400;
 
 /// What the server calls a request. No two have the same, whatever the client calls them.
-pub(super) type Number = i64;
+pub(super) type RequestNumber = i64;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// To run a command.
     Call,
     /// What is answered at once.
@@ -39,9 +39,9 @@ pub(super) enum Kind {
 
 /// What is to happen with a request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Admission {
     /// It is worked on, by this number.
-    Go(Number),
+    Go(RequestNumber),
     /// It waits.
     Parked,
     /// There is a request of this id that has no answer yet.
@@ -50,29 +50,29 @@ pub(super) enum Verdict {
 
 /// Requests without an answer.
 pub(super) struct Flow {
-    most_calls: usize,
-    state: Mutex<State>,
+    max_calls: usize,
+    state: Mutex<FlowState>,
     /// Tells that a request got its answer.
     freed: Notify,
 }
 
 #[derive(Default)]
-struct State {
-    last: Number,
-    numbers: HashMap<RequestId, Number>,
-    working: HashMap<Number, Request>,
+struct FlowState {
+    last: RequestNumber,
+    numbers: HashMap<RequestId, RequestNumber>,
+    working: HashMap<RequestNumber, ActiveRequest>,
     calls: usize,
     others: usize,
     /// In the order of their numbers, which is that in which they came.
-    parked: BTreeMap<Number, (RequestId, Vec<u8>)>,
+    parked: BTreeMap<RequestNumber, (RequestId, Vec<u8>)>,
     parked_bytes: usize,
 }
 
 /// A request that is worked on.
-struct Request {
+struct ActiveRequest {
     /// What the client calls it.
     id: RequestId,
-    kind: Kind,
+    kind: RequestKind,
     /// Whether its answer is on the way.
     is_answered: bool,
     /// Released when the answer is written, or no longer wanted.
@@ -81,58 +81,59 @@ struct Request {
 
 impl Flow {
     /// So many commands run at the same time.
-    pub(super) fn new(most_commands: usize) -> Self {
+    pub(super) fn new(max_commands: usize) -> Self {
         Self {
-            most_calls: most_commands.saturating_add(MOST_WAITING),
+            max_calls: max_commands.saturating_add(MAX_WAITING_CALLS),
             state: Mutex::default(),
             freed: Notify::new(),
         }
     }
 
     /// Takes in a request that came as this line.
-    pub(super) fn admit(&self, id: &RequestId, kind: Kind, line: &mut Vec<u8>) -> Verdict {
+    pub(super) fn admit(&self, id: &RequestId, kind: RequestKind, line: &mut Vec<u8>) -> Admission {
         let mut state = self.state();
         if state.numbers.contains_key(id) {
-            return Verdict::Duplicate;
+            return Admission::Duplicate;
         }
         state.last += 1;
         let number = state.last;
         state.numbers.insert(id.clone(), number);
-        if kind == Kind::Call && (state.calls >= self.most_calls || !state.parked.is_empty()) {
+        if kind == RequestKind::Call && (state.calls >= self.max_calls || !state.parked.is_empty())
+        {
             let mut line = std::mem::take(line);
             line.shrink_to_fit();
-            state.parked_bytes += line.len() + COST_OF_A_LINE;
+            state.parked_bytes += line.len() + PARKED_LINE_OVERHEAD_BYTES;
             state.parked.insert(number, (id.clone(), line));
-            return Verdict::Parked;
+            return Admission::Parked;
         }
         state.start(number, id.clone(), kind);
-        Verdict::Go(number)
+        Admission::Go(number)
     }
 
     /// The next call that waited and may go, as the line that it came as.
-    pub(super) fn next_parked(&self) -> Option<(Number, Vec<u8>)> {
+    pub(super) fn next_parked(&self) -> Option<(RequestNumber, Vec<u8>)> {
         let mut state = self.state();
-        if state.calls >= self.most_calls {
+        if state.calls >= self.max_calls {
             return None;
         }
         let (number, (id, line)) = state.parked.pop_first()?;
-        state.parked_bytes -= line.len() + COST_OF_A_LINE;
-        state.start(number, id, Kind::Call);
+        state.parked_bytes -= line.len() + PARKED_LINE_OVERHEAD_BYTES;
+        state.start(number, id, RequestKind::Call);
         Some((number, line))
     }
 
     /// The client does not want an answer any more. Returns the call that is to be ended for that.
     /// What is answered at once, or is on the way, is answered nevertheless.
-    pub(super) fn cancel(&self, id: &RequestId) -> Option<Number> {
+    pub(super) fn cancel(&self, id: &RequestId) -> Option<RequestNumber> {
         let mut state = self.state();
         let number = *state.numbers.get(id)?;
         if let Some((_, line)) = state.parked.remove(&number) {
-            state.parked_bytes -= line.len() + COST_OF_A_LINE;
+            state.parked_bytes -= line.len() + PARKED_LINE_OVERHEAD_BYTES;
             state.numbers.remove(id);
             return None;
         }
         let request = state.working.get(&number)?;
-        if request.is_answered || request.kind == Kind::Other {
+        if request.is_answered || request.kind == RequestKind::Other {
             return None;
         }
         state.finish(number);
@@ -142,7 +143,7 @@ impl Flow {
 
     /// A request is about to be answered. Returns what the client calls it, or nothing if it does
     /// not want the answer any more.
-    pub(super) fn answer(&self, number: Number) -> Option<RequestId> {
+    pub(super) fn answer(&self, number: RequestNumber) -> Option<RequestId> {
         let mut state = self.state();
         let request = state.working.get_mut(&number)?;
         request.is_answered = true;
@@ -150,7 +151,7 @@ impl Flow {
     }
 
     /// A request has its answer.
-    pub(super) fn finish(&self, number: Number) {
+    pub(super) fn finish(&self, number: RequestNumber) {
         self.state().finish(number);
         self.freed.notify_one();
     }
@@ -158,7 +159,7 @@ impl Flow {
     /// Whether more may be read.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();
-        state.parked_bytes < MOST_PARKED && state.others < MOST_OTHERS
+        state.parked_bytes < MAX_PARKED_BYTES && state.others < MAX_OTHER_REQUESTS
     }
 
     /// Whether every request got its answer.
@@ -171,7 +172,7 @@ impl Flow {
         self.freed.notified().await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FlowState> {
         lock(&self.state)
     }
 }
@@ -186,10 +187,10 @@ impl Deliveries for Flow {
     }
 }
 
-impl State {
-    fn start(&mut self, number: Number, id: RequestId, kind: Kind) {
+impl FlowState {
+    fn start(&mut self, number: RequestNumber, id: RequestId, kind: RequestKind) {
         *self.count(kind) += 1;
-        let request = Request {
+        let request = ActiveRequest {
             id,
             kind,
             is_answered: false,
@@ -198,17 +199,17 @@ impl State {
         self.working.insert(number, request);
     }
 
-    fn finish(&mut self, number: Number) {
+    fn finish(&mut self, number: RequestNumber) {
         if let Some(request) = self.working.remove(&number) {
             self.numbers.remove(&request.id);
             *self.count(request.kind) -= 1;
         }
     }
 
-    fn count(&mut self, kind: Kind) -> &mut usize {
+    fn count(&mut self, kind: RequestKind) -> &mut usize {
         match kind {
-            Kind::Call => &mut self.calls,
-            Kind::Other => &mut self.others,
+            RequestKind::Call => &mut self.calls,
+            RequestKind::Other => &mut self.others,
         }
     }
 }
@@ -221,13 +222,13 @@ mod tests {
         RequestId::Number(number)
     }
 
-    fn admit(flow: &Flow, number: i64, kind: Kind) -> Verdict {
+    fn admit(flow: &Flow, number: i64, kind: RequestKind) -> Admission {
         flow.admit(&id(number), kind, &mut vec![b'x'; 1000])
     }
 
-    fn start(flow: &Flow, number: i64, kind: Kind) -> Number {
+    fn start(flow: &Flow, number: i64, kind: RequestKind) -> RequestNumber {
         match admit(flow, number, kind) {
-            Verdict::Go(number) => number,
+            Admission::Go(number) => number,
             other => panic!("{other:?}"),
         }
     }
@@ -240,25 +241,31 @@ mod tests {
     #[test]
     fn calls_beyond_the_limit_wait_in_order_and_others_pass_them() {
         let flow = Flow::new(1);
-        let most = i64::try_from(1 + MOST_WAITING).expect("few");
-        let first = start(&flow, 0, Kind::Call);
+        let most = i64::try_from(1 + MAX_WAITING_CALLS).expect("few");
+        let first = start(&flow, 0, RequestKind::Call);
         for number in 1..most {
-            start(&flow, number, Kind::Call);
+            start(&flow, number, RequestKind::Call);
         }
         for number in most..most + 3 {
-            assert_eq!(admit(&flow, number, Kind::Call), Verdict::Parked);
+            assert_eq!(admit(&flow, number, RequestKind::Call), Admission::Parked);
         }
-        start(&flow, -1, Kind::Other);
+        start(&flow, -1, RequestKind::Other);
         assert_eq!(flow.next_parked(), None);
         // Neither one that runs nor one that waits can come a second time.
-        assert_eq!(admit(&flow, 0, Kind::Call), Verdict::Duplicate);
-        assert_eq!(admit(&flow, most + 1, Kind::Other), Verdict::Duplicate);
+        assert_eq!(admit(&flow, 0, RequestKind::Call), Admission::Duplicate);
+        assert_eq!(
+            admit(&flow, most + 1, RequestKind::Other),
+            Admission::Duplicate
+        );
         assert_eq!(flow.cancel(&id(most)), None, "it had not begun");
         assert_eq!(flow.cancel(&id(0)), Some(first));
         let (next, _) = flow.next_parked().expect("there is room for one");
         assert_eq!(flow.answer(next), Some(id(most + 1)));
         assert_eq!(flow.next_parked(), None);
-        assert_eq!(admit(&flow, most + 1, Kind::Call), Verdict::Duplicate);
+        assert_eq!(
+            admit(&flow, most + 1, RequestKind::Call),
+            Admission::Duplicate
+        );
         flow.finish(next);
         assert!(flow.next_parked().is_some());
         assert!(flow.state().parked.is_empty() && !flow.is_idle());
@@ -268,18 +275,18 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_taken_keeps_its_place_and_a_cancelled_call_does_not() {
         let flow = Flow::new(1);
-        let search = start(&flow, 1, Kind::Other);
+        let search = start(&flow, 1, RequestKind::Other);
         assert_eq!(flow.cancel(&id(1)), None, "it is answered anyway");
-        let call = start(&flow, 2, Kind::Call);
+        let call = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.answer(call), Some(id(2)));
         assert_eq!(flow.cancel(&id(2)), None, "its answer is on the way");
         assert_eq!(counts(&flow), (1, 1));
         flow.finish(search);
         flow.finish(call);
-        let cancelled = start(&flow, 2, Kind::Call);
+        let cancelled = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.cancel(&id(2)), Some(cancelled));
         // Another one may have its id, and does not get its answer.
-        let other = start(&flow, 2, Kind::Call);
+        let other = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.answer(cancelled), None);
         assert_eq!(flow.answer(other), Some(id(2)));
         flow.finish(other);
@@ -292,7 +299,7 @@ mod tests {
         let flow = Flow::new(1);
         let mut number = 0;
         while flow.has_room() {
-            admit(&flow, number, Kind::Call);
+            admit(&flow, number, RequestKind::Call);
             number += 1;
         }
         let parked = flow.state().parked.len();
@@ -304,17 +311,17 @@ mod tests {
     #[test]
     fn reading_stops_when_answers_are_not_taken() {
         let flow = Flow::new(1);
-        let first = start(&flow, 0, Kind::Other);
+        let first = start(&flow, 0, RequestKind::Other);
         let mut number = 1;
         while flow.has_room() {
-            start(&flow, number, Kind::Other);
+            start(&flow, number, RequestKind::Other);
             number += 1;
         }
         flow.finish(first);
         assert!(flow.has_room());
         // An answer to what nobody asked changes nothing.
         flow.finish(first);
-        start(&flow, number, Kind::Other);
+        start(&flow, number, RequestKind::Other);
         assert!(!flow.has_room());
     }
 }

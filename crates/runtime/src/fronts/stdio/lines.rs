@@ -10,7 +10,7 @@ use super::message_id::IdFinder;
 use super::streams::Input;
 
 /// What a line may leave in memory for the next one.
-const KEPT: usize = 64 * 1024;
+const MAX_RECYCLED_BYTES: usize = 64 * 1024;
 
 /// One line of input.
 pub(super) enum Line {
@@ -26,7 +26,7 @@ pub(super) enum Line {
 pub(super) struct Lines {
     reader: BufReader<Input>,
     /// The most bytes that a line may have.
-    longest: usize,
+    max_line_bytes: usize,
     /// What was read of the current line.
     line: Vec<u8>,
     /// Where the current line is too long: the search for its id.
@@ -34,10 +34,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(input: Input, longest: usize) -> Self {
+    pub(super) fn new(input: Input, max_line_bytes: usize) -> Self {
         Self {
             reader: BufReader::new(input),
-            longest,
+            max_line_bytes,
             line: Vec::new(),
             skipped: None,
         }
@@ -54,7 +54,7 @@ impl Lines {
                 None => (available.len(), available.is_empty()),
             };
             let piece = &available[..length];
-            if self.skipped.is_none() && self.line.len() + piece.len() > self.longest {
+            if self.skipped.is_none() && self.line.len() + piece.len() > self.max_line_bytes {
                 let mut finder = IdFinder::default();
                 finder.push(&mem::take(&mut self.line));
                 self.skipped = Some(finder);
@@ -82,7 +82,7 @@ impl Lines {
 
     /// Takes a line back, so that its memory serves the next one.
     pub(super) fn recycle(&mut self, mut line: Vec<u8>) {
-        if self.line.is_empty() && line.capacity() <= KEPT {
+        if self.line.is_empty() && line.capacity() <= MAX_RECYCLED_BYTES {
             line.clear();
             self.line = line;
         }
@@ -110,6 +110,6 @@ mod tests {
             }
         }
         assert_eq!(seen, ["1", "4", "too long: 5", "1000", "too long: 5"]);
-        assert!(lines.line.capacity() <= KEPT);
+        assert!(lines.line.capacity() <= MAX_RECYCLED_BYTES);
     }
 }

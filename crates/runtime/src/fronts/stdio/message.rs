@@ -68,7 +68,7 @@ fn malformed(line: &[u8]) -> Parsed {
         Some(method) => {
             // rmcp reads any request whose parameters are an object.
             let request = CustomRequest::new(method, message.get("params").cloned());
-            let error = mcp::refusal(&request);
+            let error = mcp::custom_request_error(&request);
             return Parsed::Malformed(id.cloned().unwrap_or_default(), error);
         }
     };
@@ -92,7 +92,7 @@ pub(super) fn session_error(request: &ClientRequest) -> Result<bool, ErrorData> 
         ClientRequest::InitializeRequest(_) => Ok(true),
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Ok(false),
         other if other.get_meta().protocol_version().is_some() => Ok(true),
-        ClientRequest::CustomRequest(request) => Err(mcp::refusal(request)),
+        ClientRequest::CustomRequest(request) => Err(mcp::custom_request_error(request)),
         ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => Err(
             invalid_request("there is no session yet; send `initialize` first"),
         ),

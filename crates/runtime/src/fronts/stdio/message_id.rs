@@ -4,16 +4,16 @@
 use serde_json::Value;
 
 /// An id that is longer is not worth keeping.
-const LONGEST: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// Reads a message byte by byte.
 #[derive(Default)]
 pub(super) struct IdFinder {
     /// How many objects and lists are open.
     depth: usize,
-    string: Text,
+    string: StringState,
     /// Where the outermost object is.
-    place: Place,
+    position: MemberPosition,
     /// What was read of that.
     text: Vec<u8>,
     id: Option<Value>,
@@ -21,7 +21,7 @@ pub(super) struct IdFinder {
 
 /// Whether a string is open.
 #[derive(Default)]
-enum Text {
+enum StringState {
     #[default]
     Outside,
     Inside,
@@ -30,7 +30,7 @@ enum Text {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum MemberPosition {
     #[default]
     Key,
     /// The value of the key `id`.
@@ -55,37 +55,43 @@ impl IdFinder {
     fn push_byte(&mut self, byte: u8) {
         let is_outermost = self.depth == 1;
         match (&self.string, byte) {
-            (Text::Inside, b'\\') => self.string = Text::Escaped,
-            (Text::Inside, b'"') => self.string = Text::Outside,
-            (Text::Escaped, _) | (Text::Outside, b'"') => self.string = Text::Inside,
-            (Text::Outside, b'{' | b'[') => self.depth += 1,
-            (Text::Outside, b'}' | b']') => {
+            (StringState::Inside, b'\\') => self.string = StringState::Escaped,
+            (StringState::Inside, b'"') => self.string = StringState::Outside,
+            (StringState::Escaped, _) | (StringState::Outside, b'"') => {
+                self.string = StringState::Inside
+            }
+            (StringState::Outside, b'{' | b'[') => self.depth += 1,
+            (StringState::Outside, b'}' | b']') => {
                 if is_outermost {
                     self.end_value();
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            (Text::Outside, b':') if is_outermost => return self.end_key(),
-            (Text::Outside, b',') if is_outermost => return self.end_value(),
-            (Text::Inside | Text::Outside, _) => {}
+            (StringState::Outside, b':') if is_outermost => return self.end_key(),
+            (StringState::Outside, b',') if is_outermost => return self.end_value(),
+            (StringState::Inside | StringState::Outside, _) => {}
         }
-        if is_outermost && self.text.len() <= LONGEST {
+        if is_outermost && self.text.len() <= MAX_ID_BYTES {
             self.text.push(byte);
         }
     }
 
     fn end_key(&mut self) {
         let is_id = self.text.trim_ascii() == br#""id""#;
-        self.place = if is_id { Place::Id } else { Place::Value };
+        self.position = if is_id {
+            MemberPosition::Id
+        } else {
+            MemberPosition::Value
+        };
         self.text.clear();
     }
 
     fn end_value(&mut self) {
-        if self.place == Place::Id && self.text.len() <= LONGEST {
+        if self.position == MemberPosition::Id && self.text.len() <= MAX_ID_BYTES {
             let id = serde_json::from_slice(&self.text).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_number());
         }
-        self.place = Place::Key;
+        self.position = MemberPosition::Key;
         self.text.clear();
     }
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::flow::{Flow, Number};
+use super::flow::{Flow, RequestNumber};
 use super::message::ErrorResponse;
 use super::streams::Output;
 
@@ -31,7 +31,7 @@ pub(super) enum Outgoing {
     Message {
         message: Box<ServerJsonRpcMessage>,
         /// The request that it answers.
-        answers: Option<Number>,
+        answers: Option<RequestNumber>,
     },
     /// The response to a line that rmcp does not get.
     Refusal(ErrorResponse),
@@ -94,7 +94,7 @@ async fn write(
 struct Batch {
     bytes: Vec<u8>,
     /// The requests that they answer.
-    answers: Vec<Number>,
+    answers: Vec<RequestNumber>,
 }
 
 impl Batch {
