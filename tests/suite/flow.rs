@@ -293,7 +293,7 @@ fn a_longer_message_than_allowed_is_refused_with_its_id_and_not_kept() {
         assert_eq!(answer["error"]["code"], -32600, "{answer}");
         assert_eq!(
             answer["error"]["message"],
-            "Invalid request: the message is over 1000 bytes"
+            "Invalid request: the message is longer than 1000 bytes"
         );
         let id = answer["id"].as_str().expect("an id");
         assert!(line.contains(&format!(r#""id":"{id}""#)), "{answer}");

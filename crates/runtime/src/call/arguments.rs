@@ -1,4 +1,4 @@
-//! Turns a call's JSON into typed values, and collects what is wrong with it.
+//! Turns a call's JSON into typed values, and collects the errors in it.
 
 use bumpalo::Bump;
 use climax_catalog::rows::Rows;
@@ -10,74 +10,74 @@ use serde_json::{Map, Value};
 
 use crate::call::argv::{ArgvWord, IntoArgvWord};
 
-/// Reads the arguments of one call. It never stops at an error: what it returns then is a
-/// placeholder, and the error is kept.
+/// Reads the arguments of one call. It does not stop at an error: it records the error and returns a
+/// placeholder.
 pub struct ArgumentReader<'a> {
     arguments: &'a Map<String, Value>,
-    /// Holds the strings that coercion makes.
+    /// Owns the strings that coercion creates.
     arena: &'a Bump,
-    allowed: ArgumentLimits<'a>,
+    limits: ArgumentLimits<'a>,
     missing: Vec<String>,
     invalid: Vec<String>,
     policy_violations: Vec<String>,
 }
 
-/// What policies allow as arguments of a tool.
+/// The limits that policies set for a tool's arguments.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ArgumentLimits<'a> {
-    /// The limits, if there are some.
-    pub(crate) limits: Rows<'a, Limit>,
-    /// The catalog's text and automata, which they refer to.
+    /// The limits; empty if there are none.
+    pub(crate) rows: Rows<'a, Limit>,
+    /// The catalog's text and automata, which the rows refer to.
     pub(crate) text: &'a str,
     pub(crate) automata: &'static [u8],
 }
 
 impl<'a> ArgumentLimits<'a> {
-    /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
-    /// says so.
+    /// The names of the arguments whose values may start with a dash: those with patterns, if all of these
+    /// start with a literal dash.
     pub(crate) fn allowing_leading_dash(self) -> Vec<&'a str> {
         let name = |limit: &Limit| limit.argument.of(self.text);
-        let is_meant = |limit: &Limit| {
-            let limits = self.limits.iter();
-            let mut limits = limits.filter(|other| name(other) == name(limit));
-            limits.all(|limit| limit.begins_with_dash)
+        let is_allowing = |limit: &Limit| {
+            let rows = self.rows.iter();
+            let mut rows = rows.filter(|other| name(other) == name(limit));
+            rows.all(|row| row.begins_with_dash)
         };
-        let meant = self.limits.iter().filter(is_meant);
-        meant.map(|limit| name(&limit)).collect()
+        let allowing = self.rows.iter().filter(is_allowing);
+        allowing.map(|limit| name(&limit)).collect()
     }
 }
 
 /// Why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CallRefusal {
-    /// The arguments are wrong.
+    /// The arguments are invalid.
     Arguments(Vec<String>),
     /// A policy does not allow them.
     Policy(Vec<String>),
 }
 
 impl<'a> ArgumentReader<'a> {
-    /// A reader of the given arguments.
+    /// Creates a reader.
     pub(crate) fn new(
         arguments: &'a Map<String, Value>,
         arena: &'a Bump,
-        allowed: ArgumentLimits<'a>,
+        limits: ArgumentLimits<'a>,
     ) -> Self {
         Self {
             arguments,
             arena,
-            allowed,
+            limits,
             missing: Vec::new(),
             invalid: Vec::new(),
             policy_violations: Vec::new(),
         }
     }
 
-    /// What is wrong: first what is missing, then the rest in definition order, then `more`. Only when
-    /// nothing of this is wrong, what is not allowed.
-    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), CallRefusal> {
+    /// Fails if there are errors: missing arguments first, then invalid ones in definition order, then
+    /// `other_errors`. Policy violations are reported only if there are no other errors.
+    pub(crate) fn finish(mut self, mut other_errors: Vec<String>) -> Result<(), CallRefusal> {
         self.missing.append(&mut self.invalid);
-        self.missing.append(&mut more);
+        self.missing.append(&mut other_errors);
         if !self.missing.is_empty() {
             Err(CallRefusal::Arguments(self.missing))
         } else if !self.policy_violations.is_empty() {
@@ -87,7 +87,7 @@ impl<'a> ArgumentReader<'a> {
         }
     }
 
-    /// A value that must be there.
+    /// A required value.
     #[inline(never)]
     pub fn required<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> T {
         if self.get_non_null(name).is_none() {
@@ -96,21 +96,20 @@ impl<'a> ArgumentReader<'a> {
         self.optional(name).unwrap_or(T::PLACEHOLDER)
     }
 
-    /// A value that may be there.
+    /// An optional value.
     #[inline(never)]
     pub fn optional<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> Option<T> {
         let value = self.get_non_null(name)?;
         self.coerced(name, value)
     }
 
-    /// A value that has a default.
+    /// An optional value with a default.
     #[inline(never)]
     pub fn or<T: ArgumentValue<'a>>(&mut self, name: &'static str, default: T) -> T {
         self.optional(name).unwrap_or(default)
     }
 
-    /// The number of one of an enum's values, which must be there. The values are given as words of
-    /// a command line, one a line.
+    /// The index of a required enum value. `values` has one value per line, as the command line has them.
     pub fn required_choice(
         &mut self,
         name: &'static str,
@@ -123,7 +122,7 @@ impl<'a> ArgumentReader<'a> {
         self.optional_choice(name, choice_type, values).unwrap_or(0)
     }
 
-    /// The number of one of an enum's values, which may be there.
+    /// The index of an optional enum value.
     pub fn optional_choice(
         &mut self,
         name: &'static str,
@@ -131,21 +130,21 @@ impl<'a> ArgumentReader<'a> {
         values: &'static str,
     ) -> Option<usize> {
         let value = self.get_non_null(name)?;
-        let mut values_of_enum = values.split('\n');
+        let mut known_values = values.split('\n');
         let index = match choice_type {
             ChoiceType::Text => {
                 let text: &str = self.converted(name, value)?;
-                values_of_enum.position(|known| known == text)
+                known_values.position(|known| known == text)
             }
             ChoiceType::Integer => {
                 let integer: i64 = self.converted(name, value)?;
-                values_of_enum.position(|known| known.parse() == Ok(integer))
+                known_values.position(|known| known.parse() == Ok(integer))
             }
             ChoiceType::Number => {
                 let number: Number = self.converted(name, value)?;
-                let is_it =
-                    |known| scalar::exact_number(known).is_some_and(|it| it.is_same(number));
-                values_of_enum.position(is_it)
+                let is_same =
+                    |known| scalar::exact_number(known).is_some_and(|known| known.is_same(number));
+                known_values.position(is_same)
             }
         };
         match index {
@@ -154,8 +153,8 @@ impl<'a> ArgumentReader<'a> {
                 self.invalid
                     .push(format!("Argument '{name}' must be one of: {values}"));
             }
-            // It is the enum's word that the command gets.
-            Some(index) if !self.allowed.limits.is_empty() => {
+            // Limits apply to the enum's own text, because that is what the command gets.
+            Some(index) if !self.limits.rows.is_empty() => {
                 let text = choice_text(values, index);
                 let number = match choice_type {
                     ChoiceType::Text => None,
@@ -168,7 +167,7 @@ impl<'a> ArgumentReader<'a> {
         index
     }
 
-    /// The number of one of an enum's values, with a default.
+    /// The index of an optional enum value with a default.
     pub fn choice_or(
         &mut self,
         name: &'static str,
@@ -187,7 +186,7 @@ impl<'a> ArgumentReader<'a> {
 
     fn coerced<T: ArgumentValue<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
         let coerced = self.converted::<T>(name, value)?;
-        if !self.allowed.limits.is_empty()
+        if !self.limits.rows.is_empty()
             && let Some(word) = coerced.into_argv_word()
         {
             self.check_limits(name, &word.text(), word.number());
@@ -208,12 +207,12 @@ impl<'a> ArgumentReader<'a> {
     }
 
     fn check_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
-        let allowed = self.allowed;
-        for limit in allowed.limits.iter() {
-            if limit.argument.of(allowed.text) == name {
+        let limits = self.limits;
+        for limit in limits.rows.iter() {
+            if limit.argument.of(limits.text) == name {
                 let bounds = Bounds {
-                    pattern: limit.pattern.map_or("", |piece| piece.of(allowed.text)),
-                    automaton: limit.automaton.of_bytes(allowed.automata),
+                    pattern: limit.pattern.map_or("", |piece| piece.of(limits.text)),
+                    automaton: limit.automaton.of_bytes(limits.automata),
                     min: limit.min,
                     max: limit.max,
                 };
@@ -229,16 +228,16 @@ impl<'a> ArgumentReader<'a> {
     }
 
     #[cold]
-    fn report_invalid(&mut self, name: &str, value: &Value, wanted: &str) {
-        let shown = shown(value);
+    fn report_invalid(&mut self, name: &str, value: &Value, type_name: &str) {
+        let value = format_value(value);
         self.invalid.push(format!(
-            "Argument '{name}': cannot convert '{shown}' to {wanted}"
+            "Argument '{name}': cannot convert '{value}' to {type_name}"
         ));
     }
 }
 
-/// A value for an error message: strings without quotes, everything else as JSON, and not too much.
-fn shown(value: &Value) -> String {
+/// Formats a value for an error message: strings without quotes, everything else as JSON; cut off if it is long.
+fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => limit::shown(text),
         other => limit::shown(&other.to_string()),
@@ -256,10 +255,10 @@ pub enum ChoiceType {
     Number,
 }
 
-/// An enum's value as a word of a command line.
+/// An enum value as a word of a command line.
 ///
 /// # Panics
-/// The enum has no such value.
+/// If the enum has no value at `index`.
 #[must_use]
 pub fn choice(choice_type: ChoiceType, values: &'static str, index: usize) -> ArgvWord<'static> {
     let text = choice_text(values, index);
@@ -269,24 +268,24 @@ pub fn choice(choice_type: ChoiceType, values: &'static str, index: usize) -> Ar
     }
 }
 
-/// An enum's value as text.
+/// An enum value as text.
 ///
 /// # Panics
-/// The enum has no such value.
+/// If the enum has no value at `index`.
 #[must_use]
 pub fn choice_text(values: &'static str, index: usize) -> &'static str {
     let value = values.split('\n').nth(index);
     value.expect("an enum has a value for each variant")
 }
 
-/// A type that an argument can have.
+/// A type that an argument can have, with its coercion from JSON.
 pub trait ArgumentValue<'a>: Copy + IntoArgvWord<'a> {
-    /// The type's name in messages.
+    /// The type's name in error messages.
     const NAME: &'static str;
-    /// What stands for a value that is missing or wrong, until the call is refused.
+    /// Returned for a missing or invalid value. The call is refused before it is used.
     const PLACEHOLDER: Self;
 
-    /// The value that the JSON stands for.
+    /// Converts a JSON value, or returns `None` if that is not possible.
     fn coerce(value: &'a Value, arena: &'a Bump) -> Option<Self>;
 }
 
@@ -333,7 +332,7 @@ impl<'a> ArgumentValue<'a> for Number {
     fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
         match value {
             Value::Number(number) if number.is_f64() => number.as_f64().map(Number::Float),
-            // As for integers: what does not fit is not rounded.
+            // As for integers: a number that does not fit is refused, not rounded.
             Value::Number(number) => number.as_i64().map(Number::Integer),
             Value::Bool(boolean) => Some(Number::Float((*boolean).into())),
             Value::String(text) => scalar::number(text),
@@ -363,7 +362,7 @@ mod tests {
 
     fn coerce<T: for<'a> ArgumentValue<'a> + 'static>(value: &Value) -> Option<T> {
         let arena = Bump::new();
-        // The value is copied out before the arena goes: only types that borrow nothing are tried.
+        // `T` is 'static, so it borrows nothing from the arena.
         T::coerce(value, &arena)
     }
 
@@ -453,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_arguments_are_named_before_wrong_ones_and_null_is_absent() {
+    fn missing_arguments_are_reported_before_invalid_ones_and_null_is_absent() {
         let arguments = json!({"count": "many", "gone": null, "list": [1, 2], "extra": 1});
         let arena = Bump::new();
         let arguments = arguments.as_object().expect("an object");
@@ -475,8 +474,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_cut_in_the_message() {
-        let text = shown(&json!("ä".repeat(1000)));
+    fn a_long_value_is_cut_off_in_the_message() {
+        let text = format_value(&json!("ä".repeat(1000)));
         assert_eq!(text.chars().count(), 201);
     }
 }

@@ -135,7 +135,7 @@ impl Selection {
     /// What policies allow as arguments of a tool.
     pub(crate) fn allowed(&self, tool: &Tool) -> ArgumentLimits<'static> {
         ArgumentLimits {
-            limits: self.tables.limits.rows().slice(tool.limits),
+            rows: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
             automata: &self.tables.automata,
         }

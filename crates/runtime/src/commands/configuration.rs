@@ -49,12 +49,12 @@ impl Configuration {
             max_concurrent: self.max_concurrent,
             inherits_variable: {
                 let guard = guard.clone();
-                Box::new(move |name| guard.passes(name))
+                Box::new(move |name| guard.inherits_variable(name))
             },
         });
         let executor = Executor {
             runner,
-            max_output: self.max_output,
+            max_output_bytes: self.max_output,
             guard,
         };
         let permits = Permits::new(self.max_concurrent);

@@ -89,7 +89,7 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &RunArguments) -> Re
         eprintln!("{}", greeting(&configuration.selection, arguments));
     }
     let limits = stdio::StdioLimits {
-        max_request: arguments.max_request,
+        max_request_bytes: arguments.max_request,
         max_concurrent: configuration.max_concurrent,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()

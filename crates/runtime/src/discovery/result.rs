@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::call::shown;
+use crate::call::preview;
 use crate::catalog::selection::Selection;
 use crate::registration::CALL;
 use crate::search::ranked::{Confidence, Found, Match, thousandths};
@@ -121,16 +121,16 @@ pub(super) fn examples(
 ) -> Vec<Example> {
     let calls = example_calls(selection, number, tool).take(most);
     let examples = calls.filter_map(|args| {
-        let shown = shown(selection, number, tool, &args)?;
+        let preview = preview(selection, number, tool, &args)?;
         Some(Example {
             tool: CALL,
             arguments: CallArguments {
                 tool_name: selection.text(tool.name),
                 args,
             },
-            command_line: shown.command_line,
-            stdin: shown.stdin,
-            directory: shown.directory,
+            command_line: preview.command_line,
+            stdin: preview.stdin,
+            directory: preview.directory,
         })
     });
     examples.collect()

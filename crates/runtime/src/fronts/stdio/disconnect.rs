@@ -1,4 +1,4 @@
-//! The client's leaving: it closes its end of standard input, or dies.
+//! Detects that the client has disconnected, by closing standard input or by exiting, and stops the server.
 
 use std::future::pending;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::streams;
 
-/// How long answers are still written after the client has left.
+/// How long responses are still written after the client has disconnected.
 const RESPONSE_GRACE_PERIOD: Duration = Duration::from_millis(200);
 
-/// How often to look whether the client is still there, while nothing is read that would tell.
+/// How often to check for a disconnect while nothing is read. Reading would notice the end of input.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Ends what still runs when the client leaves.
+/// Cancels all running requests soon after the client has disconnected.
 pub(super) struct DisconnectWatcher {
     stop: CancellationToken,
     is_disconnected: bool,
@@ -22,7 +22,7 @@ pub(super) struct DisconnectWatcher {
 }
 
 impl DisconnectWatcher {
-    /// Of a client that is there. What is cancelled ends everything.
+    /// Creates a watcher that cancels `stop`.
     pub(super) fn new(stop: CancellationToken) -> Self {
         let mut poll_timer = interval(POLL_INTERVAL);
         poll_timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -33,20 +33,20 @@ impl DisconnectWatcher {
         }
     }
 
-    /// Notices that the client leaves, although there may be more to read than can be read now.
-    /// It may be asked again when it was interrupted.
+    /// Polls for a disconnect. Never returns. For use while reading is paused, when unread input hides the end
+    /// of input. The future may be dropped and created again.
     pub(super) async fn watch(&mut self) {
         while !self.is_disconnected {
             self.poll_timer.tick().await;
             if streams::is_input_closed() {
-                self.begin();
+                self.disconnect();
             }
         }
         pending::<()>().await;
     }
 
-    /// What is nearly done is still answered; the rest has nobody to wait for it.
-    pub(super) fn begin(&mut self) {
+    /// Cancels running requests after a grace period, in which those that are nearly done still get a response.
+    pub(super) fn disconnect(&mut self) {
         if self.is_disconnected {
             return;
         }

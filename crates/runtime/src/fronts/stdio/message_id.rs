@@ -1,25 +1,25 @@
-//! Finds the id of a request that cannot be read as a whole: it is too long, half a surrogate pair
-//! is in it, a number out of range, nesting without end. It holds nothing but the id.
+//! Finds the id of a request that cannot be parsed: it is too long or too deeply nested, or has a lone
+//! surrogate or a number out of range. It keeps only the id in memory.
 
 use serde_json::Value;
 
-/// An id that is longer is not worth keeping.
+/// Longer ids are ignored.
 const MAX_ID_BYTES: usize = 256;
 
-/// Reads a message byte by byte.
+/// Scans a message byte by byte.
 #[derive(Default)]
 pub(super) struct IdFinder {
-    /// How many objects and lists are open.
+    /// How many objects and arrays are open.
     depth: usize,
     string: StringState,
-    /// Where the outermost object is.
+    /// The current position in the outermost object.
     position: MemberPosition,
-    /// What was read of that.
-    text: Vec<u8>,
+    /// The bytes of the current key or value.
+    token: Vec<u8>,
     id: Option<Value>,
 }
 
-/// Whether a string is open.
+/// Whether the scanner is inside a string.
 #[derive(Default)]
 enum StringState {
     #[default]
@@ -29,6 +29,7 @@ enum StringState {
     Escaped,
 }
 
+/// A position in the outermost object.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum MemberPosition {
     #[default]
@@ -40,7 +41,7 @@ enum MemberPosition {
 }
 
 impl IdFinder {
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.push_byte(byte);
@@ -71,28 +72,28 @@ impl IdFinder {
             (StringState::Outside, b',') if is_outermost => return self.end_value(),
             (StringState::Inside | StringState::Outside, _) => {}
         }
-        if is_outermost && self.text.len() <= MAX_ID_BYTES {
-            self.text.push(byte);
+        if is_outermost && self.token.len() <= MAX_ID_BYTES {
+            self.token.push(byte);
         }
     }
 
     fn end_key(&mut self) {
-        let is_id = self.text.trim_ascii() == br#""id""#;
+        let is_id = self.token.trim_ascii() == br#""id""#;
         self.position = if is_id {
             MemberPosition::Id
         } else {
             MemberPosition::Value
         };
-        self.text.clear();
+        self.token.clear();
     }
 
     fn end_value(&mut self) {
-        if self.position == MemberPosition::Id && self.text.len() <= MAX_ID_BYTES {
-            let id = serde_json::from_slice(&self.text).ok();
+        if self.position == MemberPosition::Id && self.token.len() <= MAX_ID_BYTES {
+            let id = serde_json::from_slice(&self.token).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_number());
         }
         self.position = MemberPosition::Key;
-        self.text.clear();
+        self.token.clear();
     }
 }
 
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_found_wherever_it_stands() {
+    fn the_id_is_found_at_any_position() {
         assert_eq!(id(r#"{"id":7,"method":"x"}"#), 7);
         assert_eq!(
             id(r#"{"method":"x","params":{"id":8},"id":"a\"b"}"#),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_may_be_bad() {
+    fn the_rest_of_the_message_may_be_invalid() {
         assert_eq!(id(r#"{"id":7,"params":{"a":"\ud800"}}"#), 7);
         assert_eq!(id(r#"{"id":7,"params":1e999,"#), 7);
         assert_eq!(
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_none() {
+    fn anything_but_a_valid_top_level_id_is_ignored() {
         for text in [
             "",
             "}",
