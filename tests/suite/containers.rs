@@ -277,7 +277,7 @@ fn the_list_says_that_there_are_containers() {
     let (_folder, policy) = folder("docker");
     let output = run(&mut fixtures!("list", "--policy", policy));
     let shown = String::from_utf8_lossy(&output.stdout);
-    let end = "5 tools in all\nCommands run in containers of alpine/git:latest\n";
+    let end = "5 tools in all\nCommands run in containers from the image alpine/git:latest\n";
     assert!(shown.ends_with(end), "{shown}");
 }
 

@@ -259,7 +259,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
     let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
     assert_eq!(
         String::from_utf8_lossy(&nothing.stdout),
-        "Nothing fits `zzzzqqqq`. `climax list` shows all tools.\n"
+        "No tool matches `zzzzqqqq`. `climax list` lists all tools.\n"
     );
     for wrong in [
         &["search"][..],

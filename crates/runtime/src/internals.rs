@@ -46,7 +46,7 @@ where
         guard: ExecutionGuard::default(),
         mode,
         max_concurrent: 16,
-        max_output: 1024 * 1024,
+        max_output_bytes: 1024 * 1024,
     };
     let service = Arc::new(configuration.service());
     let transport = TrackedTransport::new(transport.into_transport());

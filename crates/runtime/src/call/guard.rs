@@ -185,7 +185,7 @@ fn open_root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Optio
 }
 
 /// Checks a path of a policy on this machine.
-pub(crate) fn machine_problem(kind: Local, text: &str) -> Option<Diagnostic> {
+pub(crate) fn host_path_problem(kind: Local, text: &str) -> Option<Diagnostic> {
     let mut errors = Vec::new();
     let origin = "this policy";
     match kind {

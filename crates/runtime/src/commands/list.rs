@@ -1,4 +1,4 @@
-//! Shows what is baked into a binary: a table for people, JSON for programs.
+//! `climax list`: prints the tools in the binary, as a table or as JSON.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,49 +11,66 @@ use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
 use super::Failure;
-use super::configuration::allowed;
+use super::configuration::{NamePosition, allowed};
 use crate::catalog::Catalog;
 use crate::catalog::policies::Allowed;
 use crate::catalog::selection::Selection;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  climax list
+  climax list git docker
+  climax list --policy team.yaml
+  climax list --json";
+
 #[derive(clap::Args)]
 pub(super) struct ListArguments {
-    /// CLIs to show, by file or config name; all if none is named
+    /// CLIs to list, by file name or config name (default: all)
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// A policy that says which of them are allowed; may be given several times
+    /// Policy file that restricts which tools are allowed; can be repeated
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
 }
 
 pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> Result<(), Failure> {
-    // Nothing runs, so it does not matter what this machine has.
+    // Nothing runs, so paths in policies need not exist on this machine.
     let Allowed {
         selection,
         surroundings,
         ..
-    } = allowed(catalog, &arguments.names, &arguments.policy, &|_, _| None)?;
+    } = allowed(
+        catalog,
+        (&arguments.names, NamePosition::AfterCommand),
+        &arguments.policy,
+        &|_, _| None,
+    )?;
     let text = if arguments.json {
         json_list(&selection)
     } else {
-        let container = surroundings.iter().find_map(|it| it.container.as_ref());
+        let container = surroundings
+            .iter()
+            .find_map(|rules| rules.container.as_ref());
         let container = container.map_or(String::new(), |container| {
-            format!("Commands run in containers of {}\n", container.image)
+            format!(
+                "Commands run in containers from the image {}\n",
+                container.image
+            )
         });
         tools_table(&selection) + &container
     };
     Ok(print(&text)?)
 }
 
-/// The width of a table where there is no terminal.
+/// The width of a table if standard output is not a terminal.
 const DEFAULT_TABLE_WIDTH: u16 = 120;
 const MIN_CELL_WIDTH: u16 = 12;
 const COLUMN_GAP: u16 = 2;
 
-/// A table of the tools, CLI by CLI, as wide as the terminal.
+/// Formats the tools as one table per CLI.
 fn tools_table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
@@ -79,7 +96,7 @@ fn tools_table(selection: &Selection) -> String {
     text
 }
 
-/// Rows under a header, as wide as the terminal: names, and three format_table of which the third is short.
+/// Formats a table as wide as the terminal. The first column holds names, and the third is narrow.
 pub(super) fn format_table(header: [&str; 4], rows: &[[String; 4]]) -> String {
     let width = rustix::termios::tcgetwinsize(std::io::stdout())
         .map_or(DEFAULT_TABLE_WIDTH, |size| size.ws_col)
@@ -91,14 +108,14 @@ fn format_table_with_width(header: [&str; 4], rows: &[[String; 4]], width: u16) 
     let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING).set_header(header);
     for row in rows {
-        // A line break in a description is white space like any other.
+        // Line breaks in a description become spaces.
         table.add_row(row.each_ref().map(|cell| {
             let words: Vec<&str> = cell.split_whitespace().collect();
             words.join(" ")
         }));
     }
-    let longest_name = table.column_max_content_widths()[0];
-    let name_width = longest_name.min(width / 3);
+    let max_name_width = table.column_max_content_widths()[0];
+    let name_width = max_name_width.min(width / 3);
     let rest = width - name_width - 4 * COLUMN_GAP;
     let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
     for (column, width) in table.column_iter_mut().zip(widths) {
@@ -120,11 +137,11 @@ fn tool_row(selection: &Selection, tool: &Tool) -> [String; 4] {
     ]
 }
 
-/// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
-/// may be left out.
+/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`. Optional
+/// arguments are in brackets.
 fn format_argument(argument: &Argument<'_>) -> String {
     let mut text = argument.name.to_owned();
-    let word = |value: &Scalar<'_>| match value {
+    let format_scalar = |value: &Scalar<'_>| match value {
         Scalar::Text(text) => text.clone().into_owned(),
         other => other.json().to_string(),
     };
@@ -134,13 +151,15 @@ fn format_argument(argument: &Argument<'_>) -> String {
         text += &argument
             .choices
             .iter()
-            .map(word)
+            .map(format_scalar)
             .collect::<Vec<_>>()
             .join("|");
     } else if minimum.is_some() || maximum.is_some() {
-        let end = |bound: Option<Number>| bound.map_or(String::new(), |it| it.json().to_string());
-        let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
-    } else if let Some(pattern) = argument.patterns().find_map(|it| it.schema) {
+        let format_bound =
+            |bound: Option<Number>| bound.map_or(String::new(), |number| number.json().to_string());
+        let (minimum, maximum) = (format_bound(minimum), format_bound(maximum));
+        let _ = write!(text, ":{minimum}..{maximum}");
+    } else if let Some(pattern) = argument.patterns().find_map(|pattern| pattern.schema) {
         let _ = write!(text, ":/{pattern}/");
     } else if argument.kind != Kind::String {
         text += ":";
@@ -148,7 +167,7 @@ fn format_argument(argument: &Argument<'_>) -> String {
     }
     if let Some(default) = &argument.default {
         text += "=";
-        text += &word(default);
+        text += &format_scalar(default);
     }
     if argument.required {
         text
@@ -157,12 +176,12 @@ fn format_argument(argument: &Argument<'_>) -> String {
     }
 }
 
-/// Everything about the tools as JSON.
+/// The tools as JSON.
 fn json_list(selection: &Selection) -> String {
     let tools: Vec<Value> = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter())
-        .map(|tool| object(selection, &tool))
+        .map(|tool| tool_json(selection, &tool))
         .collect();
     let list = json!({
         "catalog": selection.catalog.hash,
@@ -171,7 +190,7 @@ fn json_list(selection: &Selection) -> String {
     format!("{list:#}\n")
 }
 
-fn object(selection: &Selection, tool: &Tool) -> Value {
+fn tool_json(selection: &Selection, tool: &Tool) -> Value {
     let cli = selection.cli_of(tool);
     json!({
         "tool_name": selection.text(tool.name),
@@ -184,7 +203,7 @@ fn object(selection: &Selection, tool: &Tool) -> Value {
     })
 }
 
-/// The words with which all command lines of a tool begin.
+/// The words that every command line of a tool starts with.
 fn command_prefix(selection: &Selection, tool: &Tool) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
@@ -197,7 +216,7 @@ mod tests {
     use climax_catalog::facts::{Limit, Pattern, PlacementKind};
 
     #[test]
-    fn cells_are_wrapped_between_words_and_long_words_are_broken() {
+    fn cells_wrap_between_words_and_inside_long_words() {
         let row = ["a_tool", "one two\n three four", "äöüßabcdefghij", ""].map(str::to_owned);
         let text =
             format_table_with_width(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
@@ -211,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
+    fn an_argument_shows_its_type_its_default_and_whether_it_is_required() {
         let string = Argument {
             name: "path",
             description: "",
