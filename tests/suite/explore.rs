@@ -245,7 +245,7 @@ fn searches_on_the_command_line_are_a_table_or_json() {
     );
     assert!(lines[1].trim_start().starts_with("git_log"), "{table}");
     assert!(
-        table.contains("2 of ") && table.contains("more with --limit"),
+        table.contains("2 of ") && table.contains("matches; use --limit for more"),
         "{table}"
     );
     let json = run(&mut fixtures!("search", "show commit history", "--json"));

@@ -107,7 +107,9 @@ fn what_a_helper_kept_ends_when_it_is_killed_and_nothing_else() {
     let text = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
     let answer = server.call("shell_run", &json!({"script": text}));
     assert!(
-        answer.text.contains("the process that runs it has ended"),
+        answer
+            .text
+            .contains("its worker process exited unexpectedly"),
         "{answer:?}"
     );
     eventually("nothing is left", || processes(&["sleep", "1183"]) == 0);
