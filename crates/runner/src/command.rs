@@ -16,8 +16,8 @@ pub struct CommandSpec<'a> {
     pub working_dir: WorkingDirectory<'a>,
     /// Text for its standard input; `None` for an empty one.
     pub stdin: Option<&'a str>,
-    /// Program and arguments of a cleanup command that runs if this one is ended early, for example to remove a
-    /// container. Empty if no cleanup is needed.
+    /// Program and arguments of a cleanup command that runs if this one is ended early, for example to remove
+    /// a container. Empty if no cleanup is needed.
     pub cleanup: Vec<&'a str>,
     /// How long it may run.
     pub timeout: Duration,

@@ -6,10 +6,10 @@
 //!                       └─ worker (idle)
 //! ```
 //!
-//! The server does not start commands itself. For the first command, a [`Runner`] starts the server's
-//! own program a second time as the supervisor (see [`is_helper_process`]), which forks workers. A
-//! worker runs one command after the other. On Linux it is a subreaper: it becomes the parent of every
-//! orphan among the command's descendants, so it can find and end all of them, even after the server was killed.
+//! The server does not start commands itself. For the first command, a [`Runner`] starts the server's own
+//! program a second time as the supervisor (see [`is_helper_process`]), which forks workers. A worker runs
+//! one command after the other. On Linux it is a subreaper: it becomes the parent of every orphan among the
+//! command's descendants, so it can find and end all of them, even after the server was killed.
 //!
 //! No shell is involved, each command has its own process group, and all descriptors of the server are
 //! close-on-exec.
@@ -47,8 +47,8 @@ pub use command::{CommandSpec, WorkingDirectory};
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
 pub use supervisor::{helper_main, is_helper_process};
 
-/// Unblocks all signals for this thread and the threads that it starts. The server inherits the signal mask of
-/// its client, and commands would inherit it too. Call this first in `main`.
+/// Unblocks all signals for this thread and the threads that it starts. The server inherits the signal mask
+/// of its client, and commands would inherit it too. Call this first in `main`.
 pub fn unblock_signals() {
     // This fails only for an invalid set.
     let _ = SigSet::empty().thread_set_mask();

@@ -44,8 +44,8 @@ impl OutputStream {
         mem::take(&mut self.captured)
     }
 
-    /// Reads until the write end is closed, even beyond the limit, so that the command never blocks. Dropping the
-    /// future loses no output.
+    /// Reads until the write end is closed, even beyond the limit, so that the command never blocks. Dropping
+    /// the future loses no output.
     pub(crate) async fn read_to_end(&mut self, on_line: Option<&(dyn Fn(&str) + Sync)>) {
         let mut last_line = LastLine::default();
         while let Some(pipe) = self.register() {

@@ -73,8 +73,8 @@ struct Supervisor {
 struct WorkerConnection {
     /// Sends run requests.
     requests: BlockingStream,
-    /// Receives reports. It is a separate pipe, because a socket would also wake up the event loop when it becomes
-    /// writable.
+    /// Receives reports. It is a separate pipe, because a socket would also wake up the event loop when it
+    /// becomes writable.
     reports: pipe::Receiver,
     /// Closing it makes the worker end its command and exit. If the server dies, the system closes it.
     cancel: PipeWriter,
@@ -250,8 +250,8 @@ impl WorkerPool {
     }
 }
 
-/// If the server ignores SIGCHLD, the programs that it starts inherit that and cannot get the exit status of their
-/// children. Handlers are not inherited, so this sets one that has no other effect.
+/// If the server ignores SIGCHLD, the programs that it starts inherit that and cannot get the exit status of
+/// their children. Handlers are not inherited, so this sets one that has no other effect.
 fn handle_child_signal() -> io::Result<()> {
     signal_hook::flag::register(Signal::CHILD.as_raw(), Arc::default()).map(drop)
 }

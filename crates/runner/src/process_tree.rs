@@ -75,8 +75,8 @@ impl ProcessTree {
         }
     }
 
-    /// Whether the command's process group still has members. Always false on systems where orphans are adopted,
-    /// because there they are children of this process.
+    /// Whether the command's process group still has members. Always false on systems where orphans are
+    /// adopted, because there they are children of this process.
     pub(crate) fn has_group(&self) -> bool {
         !platform::ADOPTS_ORPHANS && test_kill_process_group(self.leader).is_ok()
     }
@@ -114,7 +114,8 @@ impl ProcessTree {
 
     fn kill(&self, kill_scope: KillScope) {
         let members = self.members(kill_scope);
-        // Killing a whole group at once leaves its processes no time to fork. The worker's own group is spared.
+        // Killing a whole group at once leaves its processes no time to fork. The worker's own group is
+        // spared.
         let own_group = getpgid(None);
         for &member in &members {
             if let Ok(group) = getpgid(Some(member))

@@ -15,8 +15,8 @@ use crate::platform;
 /// Standard input, output and error, and a directory.
 const MAX_DESCRIPTORS: usize = 4;
 
-/// A command for a worker to run. Its descriptors are, in this order, standard output, standard error, standard
-/// input if the command has one, and the working directory if it is open.
+/// A command for a worker to run. Its descriptors are, in this order, standard output, standard error,
+/// standard input if the command has one, and the working directory if it is open.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunRequest<S> {
     /// The program and its arguments.

@@ -20,8 +20,8 @@ use crate::output::{OutputStream, drain};
 use crate::pool::{Worker, WorkerPool};
 use crate::protocol::{RunReport, RunRequest};
 
-/// Most commands exit within this time and write less than a pipe holds. Their output is read once, after their
-/// exit, and their pipes are never registered with the event loop.
+/// Most commands exit within this time and write less than a pipe holds. Their output is read once, after
+/// their exit, and their pipes are never registered with the event loop.
 const FAST_COMMAND_TIME: Duration = Duration::from_millis(2);
 
 /// How long to go on reading output that a command's descendants hold open after the command has exited.
@@ -263,8 +263,8 @@ impl RunningCommand<'_> {
         self.stderr.read_available();
     }
 
-    /// Tells the worker that its command exited normally although some of its processes are left, and reads their
-    /// output for a short time.
+    /// Tells the worker that its command exited normally although some of its processes are left, and reads
+    /// their output for a short time.
     async fn acknowledge_exit(&mut self) {
         if let Some(worker) = &self.worker {
             worker.acknowledge_exit();

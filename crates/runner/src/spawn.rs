@@ -30,9 +30,9 @@ pub(crate) struct SpawnedProcess {
     pub(crate) pidfd: Option<OwnedFd>,
 }
 
-/// Starts a program, which is looked up in the `PATH` of its own environment. Signals that this process handles
-/// get their default action. This process must have a single thread, because on some systems it changes its own
-/// working directory for a moment.
+/// Starts a program, which is looked up in the `PATH` of its own environment. Signals that this process
+/// handles get their default action. This process must have a single thread, because on some systems it
+/// changes its own working directory for a moment.
 pub(crate) fn spawn(options: &SpawnOptions<'_>) -> io::Result<SpawnedProcess> {
     let mut argv = options.argv.iter();
     let mut command = Command::new(argv.next().map_or("", String::as_str));

@@ -72,8 +72,8 @@ struct WorkerProcess {
 
 /// Forks workers until the server closes its socket, then waits for them to exit.
 fn supervise() -> io::Result<()> {
-    // In a separate session, commands get no signals from the server's terminal and cannot ask for a password on
-    // it.
+    // In a separate session, commands get no signals from the server's terminal and cannot ask for a password
+    // on it.
     let _ = setsid();
     platform::adopt_orphans()?;
     let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
@@ -141,9 +141,9 @@ fn supervise() -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the workers that have exited, and handles the orphans that this process has adopted from them. A worker
-/// that exits normally leaves only daemons, which have their own session; these are returned. Other orphans
-/// belonged to a worker that was killed, and are killed too.
+/// Removes the workers that have exited, and handles the orphans that this process has adopted from them. A
+/// worker that exits normally leaves only daemons, which have their own session; these are returned. Other
+/// orphans belonged to a worker that was killed, and are killed too.
 fn reap(workers: &mut Vec<WorkerProcess>, has_exited: &[bool]) -> Vec<Pid> {
     let mut has_exited = has_exited.iter();
     workers.retain(|worker| {

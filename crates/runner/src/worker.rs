@@ -1,6 +1,6 @@
 //! A worker: a small process that runs one command at a time and owns every process that the command starts.
-//! It is the parent of the command and of every orphan among the command's descendants. If the server dies, it
-//! ends them.
+//! It is the parent of the command and of every orphan among the command's descendants. If the server dies,
+//! it ends them.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,8 +26,8 @@ use crate::spawn::{SpawnOptions, SpawnedProcess, spawn};
 /// The signals that ask a worker to exit.
 const EXIT_SIGNALS: [Signal; 3] = [Signal::TERM, Signal::INT, Signal::HUP];
 
-/// Most commands exit within this time. Until then a worker waits only for the command's own process, which needs
-/// no handler for SIGCHLD.
+/// Most commands exit within this time. Until then a worker waits only for the command's own process, which
+/// needs no handler for SIGCHLD.
 const FAST_COMMAND_TIME: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
@@ -68,8 +68,8 @@ impl ServerConnection {
         let _ = (&self.reports).write_all(&report.encode());
     }
 
-    /// Waits until the server acknowledges that its command exited normally. Returns false if the call was cancelled
-    /// meanwhile, or if the server has died.
+    /// Waits until the server acknowledges that its command exited normally. Returns false if the call was
+    /// cancelled meanwhile, or if the server has died.
     fn is_exit_acknowledged(&self) -> bool {
         poll_readable([self.cancel.as_fd(), self.requests.as_fd()], None)
             .is_ok_and(|[_, is_readable]| is_readable)
@@ -124,8 +124,8 @@ fn start(request: &RunRequest<String>, descriptors: &[OwnedFd]) -> io::Result<Sp
     })
 }
 
-/// Waits until a command exits or is cancelled, ends its remaining processes, and reports. Returns whether none
-/// were left, so that the worker can run another command.
+/// Waits until a command exits or is cancelled, ends its remaining processes, and reports. Returns whether
+/// none were left, so that the worker can run another command.
 fn supervise(
     connection: &ServerConnection,
     signals: &Signals,
@@ -144,8 +144,8 @@ fn supervise(
         && !has_other_children
         && !tree.has_group()
     {
-        // Only this process still holds the command's pipes open. So the server is woken up once, by the report,
-        // and then reads the pipes.
+        // Only this process still holds the command's pipes open. So the server is woken up once, by the
+        // report, and then reads the pipes.
         let is_clean = true;
         connection.report(RunReport::Exited { status, is_clean });
         return is_clean;
@@ -168,8 +168,8 @@ fn supervise(
     is_clean
 }
 
-/// Waits for the command's own process. Returns its status, or `None` if it must be ended, and whether this process
-/// has other children. Reaps orphans that exit meanwhile.
+/// Waits for the command's own process. Returns its status, or `None` if it must be ended, and whether this
+/// process has other children. Reaps orphans that exit meanwhile.
 fn wait_for_exit(
     tree: &mut ProcessTree,
     connection: &ServerConnection,

@@ -1,5 +1,5 @@
-//! Systems other than Linux, which means macOS. The init process adopts orphans, so an orphan that also left its
-//! process group cannot be found.
+//! Systems other than Linux, which means macOS. The init process adopts orphans, so an orphan that also left
+//! its process group cannot be found.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};

@@ -236,7 +236,8 @@ impl<'a> ArgumentReader<'a> {
     }
 }
 
-/// Formats a value for an error message: strings without quotes, everything else as JSON; cut off if it is long.
+/// Formats a value for an error message: strings without quotes, everything else as JSON; cut off if it is
+/// long.
 fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => limit::shown(text),

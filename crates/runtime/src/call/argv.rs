@@ -182,8 +182,8 @@ impl<'a> ArgvWord<'a> {
         }
     }
 
-    /// Whether it is text like `-x`. A single `-` conventionally means standard input, and negative numbers are
-    /// numbers.
+    /// Whether it is text like `-x`. A single `-` conventionally means standard input, and negative numbers
+    /// are numbers.
     fn looks_like_option(self) -> bool {
         matches!(self, Self::Text(text) if text.starts_with('-') && text != "-")
     }

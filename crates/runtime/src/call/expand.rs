@@ -61,8 +61,8 @@ fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool
     (expanded + rest, all_set)
 }
 
-/// Parses what follows a dollar sign: the variable's name, if there is one, and the length of the reference in
-/// bytes.
+/// Parses what follows a dollar sign: the variable's name, if there is one, and the length of the reference
+/// in bytes.
 fn parse_variable(after: &str) -> (Option<&str>, usize) {
     if let Some(braced) = after.strip_prefix('{') {
         return match braced.find('}') {

@@ -135,8 +135,8 @@ fn is_same_directory(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
-/// Whether a directory is within a root of every policy. Walks from it up to `/` and compares each directory with
-/// the roots.
+/// Whether a directory is within a root of every policy. Walks from it up to `/` and compares each directory
+/// with the roots.
 fn is_within_every_policy(directory: &OwnedFd, roots_by_policy: &[Vec<Root>]) -> io::Result<bool> {
     let mut unmatched: Vec<&Vec<Root>> = roots_by_policy.iter().collect();
     let mut status = fstat(directory)?;

@@ -137,8 +137,8 @@ fn tool_row(selection: &Selection, tool: &Tool) -> [String; 4] {
     ]
 }
 
-/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`. Optional
-/// arguments are in brackets.
+/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`.
+/// Optional arguments are in brackets.
 fn format_argument(argument: &Argument<'_>) -> String {
     let mut text = argument.name.to_owned();
     let format_scalar = |value: &Scalar<'_>| match value {

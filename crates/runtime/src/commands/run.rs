@@ -58,7 +58,8 @@ pub(super) struct RunArguments {
     /// Maximum size of a client's message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = parse_positive)]
     max_request: usize,
-    /// An option of CLImax for Python, which reads configs at start. Accepted to explain how configs are baked.
+    /// An option of CLImax for Python, which reads configs at start. Accepted to explain how configs are
+    /// baked.
     #[arg(long, hide = true, value_name = "FILE")]
     config: Vec<String>,
 }

@@ -219,8 +219,8 @@ pub(crate) fn runs_command(service: &Service, request: &ClientRequest) -> bool {
     matches!(request, ClientRequest::CallToolRequest(call) if service.runs_command(&call.params.name))
 }
 
-/// The error for a request that rmcp does not recognise: its method is not supported, or its parameters have the
-/// wrong shape.
+/// The error for a request that rmcp does not recognise: its method is not supported, or its parameters have
+/// the wrong shape.
 pub(crate) fn custom_request_error(request: &CustomRequest) -> ErrorData {
     let params = request.params.as_ref();
     let field = |name: &str| params.and_then(|params| params.get(name));

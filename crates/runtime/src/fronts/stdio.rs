@@ -1,8 +1,8 @@
 //! The transport below rmcp: MCP messages over standard input and output, one per line.
 //!
-//! It replaces rmcp's own transport, which has no back-pressure, drops malformed input silently, and drains for
-//! seconds at the end of input. This one limits the size of lines, responds to malformed messages, and holds
-//! requests back when there are too many. It leaves everything else to rmcp.
+//! It replaces rmcp's own transport, which has no back-pressure, drops malformed input silently, and drains
+//! for seconds at the end of input. This one limits the size of lines, responds to malformed messages, and
+//! holds requests back when there are too many. It leaves everything else to rmcp.
 
 mod disconnect;
 mod flow;
@@ -44,8 +44,8 @@ pub(crate) struct Stdio {
     is_input_closed: bool,
     disconnect_watcher: DisconnectWatcher,
     flow: Arc<Flow>,
-    /// The response to the last line, if the line was not passed to rmcp. It is kept here because rmcp may drop
-    /// the future that sends it, and then calls `receive` again.
+    /// The response to the last line, if the line was not passed to rmcp. It is kept here because rmcp may
+    /// drop the future that sends it, and then calls `receive` again.
     pending_reply: Option<ErrorResponse>,
     /// Taken when the session ends.
     writer: Option<Writer>,
@@ -215,8 +215,8 @@ impl Stdio {
     }
 }
 
-/// Replaces the client's id by the server's own number. rmcp never sees the client's ids, so a client may reuse
-/// an id as soon as it has the response or has cancelled the request.
+/// Replaces the client's id by the server's own number. rmcp never sees the client's ids, so a client may
+/// reuse an id as soon as it has the response or has cancelled the request.
 fn with_number(
     mut request: JsonRpcRequest<ClientRequest>,
     number: flow::RequestNumber,

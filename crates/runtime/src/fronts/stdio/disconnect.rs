@@ -33,8 +33,8 @@ impl DisconnectWatcher {
         }
     }
 
-    /// Polls for a disconnect. Never returns. For use while reading is paused, when unread input hides the end
-    /// of input. The future may be dropped and created again.
+    /// Polls for a disconnect. Never returns. For use while reading is paused, when unread input hides the
+    /// end of input. The future may be dropped and created again.
     pub(super) async fn watch(&mut self) {
         while !self.is_disconnected {
             self.poll_timer.tick().await;
@@ -45,7 +45,8 @@ impl DisconnectWatcher {
         pending::<()>().await;
     }
 
-    /// Cancels running requests after a grace period, in which those that are nearly done still get a response.
+    /// Cancels running requests after a grace period, in which those that are nearly done still get a
+    /// response.
     pub(super) fn disconnect(&mut self) {
         if self.is_disconnected {
             return;

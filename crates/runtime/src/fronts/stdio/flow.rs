@@ -120,8 +120,8 @@ impl Flow {
         Some((number, line))
     }
 
-    /// Cancels a request. Returns its number if it is an active call, which rmcp must cancel too. Requests that
-    /// are answered at once, or whose response is queued, keep their response.
+    /// Cancels a request. Returns its number if it is an active call, which rmcp must cancel too. Requests
+    /// that are answered at once, or whose response is queued, keep their response.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<RequestNumber> {
         let mut state = self.state();
         let number = *state.numbers.get(id)?;

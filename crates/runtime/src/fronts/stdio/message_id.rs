@@ -59,7 +59,7 @@ impl IdFinder {
             (StringState::Inside, b'\\') => self.string = StringState::Escaped,
             (StringState::Inside, b'"') => self.string = StringState::Outside,
             (StringState::Escaped, _) | (StringState::Outside, b'"') => {
-                self.string = StringState::Inside
+                self.string = StringState::Inside;
             }
             (StringState::Outside, b'{' | b'[') => self.depth += 1,
             (StringState::Outside, b'}' | b']') => {
