@@ -33,8 +33,8 @@ pub(crate) struct ArgumentLimits<'a> {
 }
 
 impl<'a> ArgumentLimits<'a> {
-    /// The names of the arguments whose values may start with a dash: those with patterns, if all of these
-    /// start with a literal dash.
+    /// The names of the arguments whose values may start with a dash: those whose limits all have a pattern that
+    /// starts with a literal dash.
     pub(crate) fn allowing_leading_dash(self) -> Vec<&'a str> {
         let name = |limit: &Limit| limit.argument.of(self.text);
         let is_allowing = |limit: &Limit| {
