@@ -109,8 +109,8 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
         .map_or(quote!(None), execution_rules_value);
     let code = quote! {
         use ::climax_runtime::generated::{
-            Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery, Index,
-            Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams, WordIndex, phf,
+            ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery,
+            Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams, WordIndex, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {
@@ -126,7 +126,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
             NAMES.get(name).copied()
         }
 
-        fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        fn call<'a>(cli: u32, tool: u32, reader: &mut ArgumentReader<'a>, argv: &mut Argv<'a>) {
             match cli {
                 #(#numbers => #modules::call(tool, reader, argv),)*
                 _ => {}
@@ -199,7 +199,15 @@ fn cli_module(emitted: &EmittedCli<'_>) -> TokenStream {
     } = emitted;
     let mut scope = IdentifierScope::default();
     // The module imports these names.
-    for taken in ["Argv", "Kind", "None", "Number", "Option", "Reader", "Some"] {
+    for taken in [
+        "ArgumentReader",
+        "Argv",
+        "ChoiceType",
+        "None",
+        "Number",
+        "Option",
+        "Some",
+    ] {
         scope.type_name(taken);
     }
     let types: Vec<Ident> = tools
@@ -215,9 +223,9 @@ fn cli_module(emitted: &EmittedCli<'_>) -> TokenStream {
         .map(|(tool, name)| tool_struct(tool, name, &mut scope));
     let global_arguments = cli.global_arguments.iter().map(global_argument_statement);
     quote! {
-        use ::climax_runtime::generated::{Argv, Kind, Number, Reader, choice, choice_text};
+        use ::climax_runtime::generated::{ArgumentReader, Argv, ChoiceType, Number, choice, choice_text};
 
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(tool: u32, reader: &mut ArgumentReader<'a>, argv: &mut Argv<'a>) {
             match tool {
                 #(#numbers => #types::read(reader).write(argv),)*
                 _ => {}
@@ -253,7 +261,7 @@ fn tool_struct(tool: &ToolModel, name: &Ident, type_scope: &mut IdentifierScope)
         }
 
         impl<'a> #name #lifetime {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self { #(#reads,)* }
             }
 
@@ -435,9 +443,9 @@ impl<'m> StructField<'m> {
     /// The type of the values of the enum.
     fn choice_kind(&self) -> TokenStream {
         match self.argument.argument_type {
-            ArgumentType::String | ArgumentType::Boolean => quote!(Kind::Text),
-            ArgumentType::Integer => quote!(Kind::Integer),
-            ArgumentType::Number => quote!(Kind::Number),
+            ArgumentType::String | ArgumentType::Boolean => quote!(ChoiceType::Text),
+            ArgumentType::Integer => quote!(ChoiceType::Integer),
+            ArgumentType::Number => quote!(ChoiceType::Number),
         }
     }
 }

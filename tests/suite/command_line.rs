@@ -72,7 +72,7 @@ fn an_unknown_cli_name_is_refused_with_the_list_of_baked_ones() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         stderr(&output),
-        "error: no CLI named `kubectl` is baked into this binary. There are:\n  \
+        "error: there is no command or CLI named `kubectl`. CLIs in this binary:\n  \
          behave (behave-tools)\n  docker (docker-tools)\n  dump (dump-tools)\n  empty (empty-tools)\n  git (git-tools)\n  \
          missing (missing-tools)\n  plain (climax)\n  real (real-tools)\n  shell (shell-tools)\n"
     );
@@ -80,19 +80,81 @@ fn an_unknown_cli_name_is_refused_with_the_list_of_baked_ones() {
 }
 
 #[test]
+fn a_misspelt_command_or_cli_gets_a_suggestion() {
+    for (mut command, expected) in [
+        (
+            fixtures!("lst"),
+            "error: there is no command or CLI named `lst`; did you mean `list`?\n",
+        ),
+        (
+            fixtures!("gti"),
+            "error: there is no command or CLI named `gti`; did you mean `git`?\n",
+        ),
+        (
+            fixtures!("run", "dokcer"),
+            "error: there is no CLI named `dokcer`; did you mean `docker`?\n",
+        ),
+        (
+            fixtures!("list", "lst"),
+            "error: there is no CLI named `lst`. CLIs in this binary:\n",
+        ),
+    ] {
+        let output = run(&mut command);
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn help_wraps_to_the_width_of_the_terminal_and_has_examples() {
+    for command in [None, Some("run"), Some("list"), Some("search")] {
+        let help = |columns: &str| {
+            let output = run(fixtures!()
+                .args(command)
+                .arg("--help")
+                .env("COLUMNS", columns));
+            assert!(output.status.success(), "{output:?}");
+            stdout(&output)
+        };
+        let [narrow, wide] = ["60", "200"].map(help);
+        let width = |help: &str| help.lines().map(|line| line.chars().count()).max();
+        assert!(width(&narrow) <= Some(60), "{narrow}");
+        assert!(width(&wide) > Some(60), "{wide}");
+        assert!(narrow.lines().count() > wide.lines().count(), "{narrow}");
+        let examples = wide.split_once("\nExamples:\n").expect("examples").1;
+        let start = command.map_or("  climax".to_owned(), |name| format!("  climax {name}"));
+        assert!(examples.starts_with(&start), "{wide}");
+    }
+    let help = stdout(&run(fixtures!("--help").env("COLUMNS", "200")));
+    let line =
+        "Bytes of standard output kept per call (standard error: 1/16 of it) [default: 1048576]";
+    assert!(help.contains(line), "{help}");
+}
+
+#[test]
+fn a_count_of_one_is_singular() {
+    let table = stdout(&run(&mut fixtures!("list", "missing", "docker")));
+    assert!(table.contains("missing-tools (1 tool)\n"), "{table}");
+    assert!(table.contains("docker-tools (3 tools)\n"), "{table}");
+    let table = stdout(&run(&mut fixtures!("list", "missing")));
+    assert!(table.ends_with("1 tool in all\n"), "{table}");
+}
+
+#[test]
 fn a_subcommand_after_other_arguments_is_refused_with_an_explanation() {
     for (mut command, expected) in [
         (
             fixtures!("--classic", "list"),
-            "error: `list` is a command, and comes before everything else: climax list ...\n",
+            "error: `list` is a command and must come first: climax list ...\n",
         ),
         (
             fixtures!("git", "search"),
-            "error: `search` is a command, and comes before everything else: climax search ...\n",
+            "error: `search` is a command and must come first: climax search ...\n",
         ),
         (
             fixtures!("validate"),
-            "error: configs are checked where they are baked: climax-codegen check FOLDER\n",
+            "error: configs are checked before they are baked: climax-codegen check FOLDER\n",
         ),
     ] {
         let output = run(&mut command);

@@ -284,7 +284,7 @@ fn list_names_the_container_image() {
     let (_folder, policy) = folder("docker");
     let output = run(&mut fixtures!("list", "--policy", policy));
     let table = String::from_utf8_lossy(&output.stdout);
-    let end = "5 tools in all\nCommands run in containers of alpine/git:latest\n";
+    let end = "5 tools in all\nCommands run in containers from the image alpine/git:latest\n";
     assert!(table.ends_with(end), "{table}");
 }
 

@@ -249,7 +249,7 @@ fn search_on_the_command_line_prints_a_table_or_json() {
     );
     assert!(lines[1].trim_start().starts_with("git_log"), "{table}");
     assert!(
-        table.contains("2 of ") && table.contains("more with --limit"),
+        table.contains("2 of ") && table.contains("matches; use --limit for more"),
         "{table}"
     );
     let json = run(&mut fixtures!("search", "show commit history", "--json"));
@@ -263,7 +263,7 @@ fn search_on_the_command_line_prints_a_table_or_json() {
     let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
     assert_eq!(
         String::from_utf8_lossy(&nothing.stdout),
-        "Nothing fits `zzzzqqqq`. `climax list` shows all tools.\n"
+        "No tool matches `zzzzqqqq`. `climax list` lists all tools.\n"
     );
     for wrong in [
         &["search"][..],

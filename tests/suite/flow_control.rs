@@ -296,7 +296,7 @@ fn an_oversized_message_is_refused_with_its_id_and_not_buffered() {
         assert_eq!(response["error"]["code"], -32600, "{response}");
         assert_eq!(
             response["error"]["message"],
-            "Invalid request: the message is over 1000 bytes"
+            "Invalid request: the message is longer than 1000 bytes"
         );
         let id = response["id"].as_str().expect("an id");
         assert!(line.contains(&format!(r#""id":"{id}""#)), "{response}");

@@ -21,12 +21,12 @@ fn a_nul_byte_in_an_argument_is_reported() {
     let response = server.call("shell_run", &json!({"script": "echo a\0b"}));
     assert_eq!(
         failure_reason(&response),
-        "Cannot run sh: an argument has a NUL byte, which no argument can hold"
+        "Cannot run sh: an argument contains a NUL byte, which the system does not allow"
     );
     let response = server.call("shell_run", &json!({"script": "pwd", "directory": "/a\0b"}));
     assert_eq!(
         failure_reason(&response),
-        "Cannot run sh: the working directory has a NUL byte"
+        "Cannot run sh: the working directory contains a NUL byte"
     );
     // Standard input may contain NUL bytes.
     let dumped = server.call("dump_stdin", &json!({"text": "a\0b"})).json();
@@ -67,7 +67,7 @@ fn an_unusable_working_directory_is_reported_with_the_reason() {
     let file = file.to_str().expect("UTF-8");
     assert_eq!(
         reason(file),
-        format!("Working directory is no directory: {file}")
+        format!("Working directory is not a directory: {file}")
     );
     let long = format!("/{}", "x".repeat(300));
     assert!(reason(&long).starts_with(&format!("Cannot use the working directory {long}: ")));

@@ -105,7 +105,9 @@ fn killing_a_worker_ends_its_processes_and_no_others() {
     let text = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
     let response = server.call("shell_run", &json!({"script": text}));
     assert!(
-        response.text.contains("the process that runs it has ended"),
+        response
+            .text
+            .contains("its worker process exited unexpectedly"),
         "{response:?}"
     );
     eventually("nothing is left", || {

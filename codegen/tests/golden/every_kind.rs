@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
-        Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
+        ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
+        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams,
         WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
@@ -17,7 +17,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => every_kind::call(tool, reader, argv),
             _ => {}
@@ -31,9 +36,13 @@ mod baked {
     }
     mod every_kind {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => EveryKind::read(reader).write(argv),
                 1 => Nothing::read(reader).write(argv),
@@ -57,7 +66,7 @@ mod baked {
             input: Option<&'a str>,
         }
         impl<'a> EveryKind<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     message: reader.required("message"),
                     count: reader.or("count", 10),
@@ -67,7 +76,7 @@ mod baked {
                         reader
                             .choice_or(
                                 "format",
-                                Kind::Text,
+                                ChoiceType::Text,
                                 EveryKindFormat::VALUES,
                                 EveryKindFormat::Json as usize,
                             ),
@@ -76,7 +85,7 @@ mod baked {
                         reader
                             .required_choice(
                                 "level",
-                                Kind::Integer,
+                                ChoiceType::Integer,
                                 EveryKindLevel::VALUES,
                             ),
                     ),
@@ -84,7 +93,7 @@ mod baked {
                         reader
                             .choice_or(
                                 "scale",
-                                Kind::Number,
+                                ChoiceType::Number,
                                 EveryKindScale::VALUES,
                                 EveryKindScale::N1 as usize,
                             ),
@@ -104,15 +113,27 @@ mod baked {
                 argv.switch("-a", self.all);
                 argv.flag(
                     "--format",
-                    choice(Kind::Text, EveryKindFormat::VALUES, self.format as usize),
+                    choice(
+                        ChoiceType::Text,
+                        EveryKindFormat::VALUES,
+                        self.format as usize,
+                    ),
                 );
                 argv.flag(
                     "--level",
-                    choice(Kind::Integer, EveryKindLevel::VALUES, self.level as usize),
+                    choice(
+                        ChoiceType::Integer,
+                        EveryKindLevel::VALUES,
+                        self.level as usize,
+                    ),
                 );
                 argv.flag(
                     "--scale",
-                    choice(Kind::Number, EveryKindScale::VALUES, self.scale as usize),
+                    choice(
+                        ChoiceType::Number,
+                        EveryKindScale::VALUES,
+                        self.scale as usize,
+                    ),
                 );
                 argv.directory(self.directory);
                 argv.stdin(self.input);
@@ -160,7 +181,7 @@ mod baked {
         /// `nothing`
         struct Nothing {}
         impl<'a> Nothing {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}

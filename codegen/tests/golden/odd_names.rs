@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
-        Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
+        ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
+        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams,
         WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
@@ -17,7 +17,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => phf_2::call(tool, reader, argv),
             _ => {}
@@ -31,9 +36,13 @@ mod baked {
     }
     mod phf_2 {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => GitLog::read(reader).write(argv),
                 1 => GitLog_2::read(reader).write(argv),
@@ -53,12 +62,12 @@ mod baked {
             type_: Option<GitLogType_2>,
         }
         impl<'a> GitLog<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     self_: reader.optional("self"),
                     gruf6udfe: reader.optional("Größe"),
                     type_: match reader
-                        .optional_choice("type", Kind::Text, GitLogType_2::VALUES)
+                        .optional_choice("type", ChoiceType::Text, GitLogType_2::VALUES)
                     {
                         Some(index) => Some(GitLogType_2::at(index)),
                         None => None,
@@ -73,7 +82,11 @@ mod baked {
                     match self.type_ {
                         Some(value) => {
                             Some(
-                                choice(Kind::Text, GitLogType_2::VALUES, value as usize),
+                                choice(
+                                    ChoiceType::Text,
+                                    GitLogType_2::VALUES,
+                                    value as usize,
+                                ),
                             )
                         }
                         None => None,
@@ -101,7 +114,7 @@ mod baked {
         /// `git_log`
         struct GitLog_2 {}
         impl<'a> GitLog_2 {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -109,7 +122,7 @@ mod baked {
         /// `git-log_type`
         struct GitLogType {}
         impl<'a> GitLogType {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -117,7 +130,7 @@ mod baked {
         /// `1password`
         struct N1password {}
         impl<'a> N1password {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -125,7 +138,7 @@ mod baked {
         /// `self`
         struct Self_ {}
         impl<'a> Self_ {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -133,7 +146,7 @@ mod baked {
         /// `tools`
         struct Tools {}
         impl<'a> Tools {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -141,7 +154,7 @@ mod baked {
         /// `Argv`
         struct Argv_2 {}
         impl<'a> Argv_2 {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {}
             }
             fn write(self, argv: &mut Argv<'a>) {}
@@ -151,7 +164,7 @@ mod baked {
             some: Option<&'a str>,
         }
         impl<'a> Option_2<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     some: reader.optional("some"),
                 }

@@ -2,8 +2,8 @@
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod baked {
     use ::climax_runtime::generated::{
-        Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow,
-        Discovery, Index, Notes, PhfBorrow, Piece, Reader, Table, Tables, Trigrams,
+        ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
+        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams,
         WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
@@ -30,7 +30,12 @@ mod baked {
     fn find(name: &str) -> Option<u32> {
         NAMES.get(name).copied()
     }
-    fn call<'a>(cli: u32, tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+    fn call<'a>(
+        cli: u32,
+        tool: u32,
+        reader: &mut ArgumentReader<'a>,
+        argv: &mut Argv<'a>,
+    ) {
         match cli {
             0 => notes::call(tool, reader, argv),
             _ => {}
@@ -44,9 +49,13 @@ mod baked {
     }
     mod notes {
         use ::climax_runtime::generated::{
-            Argv, Kind, Number, Reader, choice, choice_text,
+            ArgumentReader, Argv, ChoiceType, Number, choice, choice_text,
         };
-        pub(super) fn call<'a>(tool: u32, reader: &mut Reader<'a>, argv: &mut Argv<'a>) {
+        pub(super) fn call<'a>(
+            tool: u32,
+            reader: &mut ArgumentReader<'a>,
+            argv: &mut Argv<'a>,
+        ) {
             match tool {
                 0 => NotesFind::read(reader).write(argv),
                 _ => {}
@@ -59,12 +68,16 @@ mod baked {
             format: Option<NotesFindFormat>,
         }
         impl<'a> NotesFind<'a> {
-            fn read(reader: &mut Reader<'a>) -> Self {
+            fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
                     word: reader.required("word"),
                     most: reader.or("most", 10),
                     format: match reader
-                        .optional_choice("format", Kind::Text, NotesFindFormat::VALUES)
+                        .optional_choice(
+                            "format",
+                            ChoiceType::Text,
+                            NotesFindFormat::VALUES,
+                        )
                     {
                         Some(index) => Some(NotesFindFormat::at(index)),
                         None => None,
@@ -79,7 +92,11 @@ mod baked {
                     match self.format {
                         Some(value) => {
                             Some(
-                                choice(Kind::Text, NotesFindFormat::VALUES, value as usize),
+                                choice(
+                                    ChoiceType::Text,
+                                    NotesFindFormat::VALUES,
+                                    value as usize,
+                                ),
                             )
                         }
                         None => None,

@@ -12,30 +12,30 @@ pub struct CommandSpec<'a> {
     pub argv: &'a [Cow<'a, str>],
     /// `NAME=VALUE` for each variable that is set in addition to the inherited ones.
     pub env: Vec<&'a str>,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub working_dir: WorkingDirectory<'a>,
-    /// Text for its standard input, which is empty otherwise.
+    /// Text for its standard input; `None` for an empty one.
     pub stdin: Option<&'a str>,
-    /// Program and arguments of a command that undoes this one if it is ended early, for example one that
-    /// removes a container. Empty if there is nothing to undo.
+    /// Program and arguments of a cleanup command that runs if this one is ended early, for example to remove
+    /// a container. Empty if no cleanup is needed.
     pub cleanup: Vec<&'a str>,
     /// How long it may run.
     pub timeout: Duration,
     /// Bytes of standard output kept (standard error: 1/16 of it).
     pub max_output_bytes: usize,
-    /// Called with the last line that the command wrote, each time when there is a new one. It is not
-    /// called for commands that end within a few milliseconds.
+    /// Called with the last line of output whenever it changes, except for commands that end within a few
+    /// milliseconds.
     pub on_output_line: Option<&'a (dyn Fn(&str) + Sync)>,
 }
 
 /// The directory in which a command runs.
 #[derive(Clone, Copy, Debug)]
 pub enum WorkingDirectory<'a> {
-    /// That of the server.
+    /// The server's working directory.
     Inherited,
     /// The directory with this path.
     Path(&'a str),
-    /// A directory that is already open, so that its path plays no part any more.
+    /// A directory that is already open. Its path is not resolved again.
     Opened {
         /// The open directory.
         directory: BorrowedFd<'a>,
@@ -45,7 +45,7 @@ pub enum WorkingDirectory<'a> {
 }
 
 impl<'a> WorkingDirectory<'a> {
-    /// The path, if it is not inherited.
+    /// The path, unless the directory is inherited.
     pub(crate) fn path(self) -> Option<&'a str> {
         match self {
             Self::Inherited => None,
@@ -53,7 +53,7 @@ impl<'a> WorkingDirectory<'a> {
         }
     }
 
-    /// The open directory, if it is one.
+    /// The open directory, if there is one.
     pub(crate) fn opened(self) -> Option<BorrowedFd<'a>> {
         match self {
             Self::Inherited | Self::Path(_) => None,
@@ -63,24 +63,26 @@ impl<'a> WorkingDirectory<'a> {
 }
 
 impl CommandSpec<'_> {
-    /// Rejects NUL bytes, at which the system would cut a string off.
+    /// Rejects NUL bytes, which end a string for the system.
     pub(crate) fn check_nul_bytes(&self) -> io::Result<()> {
         let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         let path = self.working_dir.path();
         if path.is_some_and(|path| path.contains('\0')) {
-            return invalid("the working directory has a NUL byte");
+            return invalid("the working directory contains a NUL byte");
         }
         if self.argv.iter().any(|argument| argument.contains('\0')) {
-            return invalid("an argument has a NUL byte, which no argument can hold");
+            return invalid("an argument contains a NUL byte, which the system does not allow");
         }
         if self.env.iter().any(|variable| variable.contains('\0')) {
-            return invalid("a variable has a NUL byte, which no variable can hold");
+            return invalid(
+                "an environment variable contains a NUL byte, which the system does not allow",
+            );
         }
         Ok(())
     }
 
-    /// The message for a command that could not be started. The system's error does not say what was not
-    /// found.
+    /// The message for a command that could not be started. The system's error does not name the program or
+    /// directory.
     pub(crate) fn start_error(&self, error: &io::Error) -> String {
         let program = self.argv.first().map_or("", AsRef::as_ref);
         if error.kind() != io::ErrorKind::InvalidInput
@@ -103,12 +105,12 @@ impl CommandSpec<'_> {
     }
 }
 
-/// Why a directory cannot be worked in, if it cannot.
+/// Why a directory cannot be used as a working directory, or `None` if it can.
 fn directory_problem(path: &str) -> Option<String> {
     let error = Path::new(path).join(".").metadata().err()?;
     Some(match error.kind() {
         io::ErrorKind::NotFound => format!("Working directory not found: {path}"),
-        io::ErrorKind::NotADirectory => format!("Working directory is no directory: {path}"),
+        io::ErrorKind::NotADirectory => format!("Working directory is not a directory: {path}"),
         io::ErrorKind::PermissionDenied => format!("Permission denied: working directory {path}"),
         _ => format!("Cannot use the working directory {path}: {error}"),
     })

@@ -1,34 +1,34 @@
-//! Finds the last line of output that arrives in chunks.
+//! Finds the last line in output that arrives in chunks.
 
-/// Characters of a line that are kept.
+/// Longer lines are cut off.
 const MAX_LINE_CHARS: usize = 200;
 
-/// The most bytes that a character has in UTF-8.
+/// The maximum length of a character in UTF-8.
 const MAX_CHAR_BYTES: usize = 4;
 
 /// Finds the last line that is not blank. A carriage return ends a line too, because programs that draw a
 /// progress bar write over the same line.
 #[derive(Default)]
 pub(crate) struct LastLine {
-    /// What was read of a line that has not ended yet.
-    open: Vec<u8>,
+    /// The current line, which has not ended yet.
+    line: Vec<u8>,
 }
 
 impl LastLine {
-    /// Takes the next chunk. Returns the last line if it has changed.
+    /// Adds the next chunk. Returns the last line if it has changed.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Option<String> {
         let is_line_end = |&byte: &u8| byte == b'\n' || byte == b'\r';
         let mut last = None;
         let mut lines = chunk.split(is_line_end).peekable();
         while let Some(line) = lines.next() {
             let capacity = MAX_LINE_CHARS * MAX_CHAR_BYTES;
-            let remaining = capacity.saturating_sub(self.open.len());
-            self.open.extend(line.iter().take(remaining));
-            if !self.open.trim_ascii().is_empty() {
-                last = Some(self.open.clone());
+            let remaining = capacity.saturating_sub(self.line.len());
+            self.line.extend(line.iter().take(remaining));
+            if !self.line.trim_ascii().is_empty() {
+                last = Some(self.line.clone());
             }
             if lines.peek().is_some() {
-                self.open.clear();
+                self.line.clear();
             }
         }
         last.map(|line| {
@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(push(""), None);
         let long = push(&"ä".repeat(10_000));
         assert_eq!(long, Some("ä".repeat(200)));
-        assert!(lines.open.len() <= 800);
+        assert!(lines.line.len() <= 800);
     }
 }

@@ -6,26 +6,25 @@
 //!                       └─ worker (idle)
 //! ```
 //!
-//! The server does not start commands itself. For the first command, a [`Runner`] starts the server's
-//! own program a second time as the supervisor (see [`is_helper_process`]), which forks workers. A
-//! worker runs one command after the other. On Linux it is a subreaper: it becomes the parent of every
-//! orphan among the command's descendants, so it can find and end all of them. It outlives the server,
-//! so this also holds when the server is killed.
+//! The server does not start commands itself. For the first command, a [`Runner`] starts the server's own
+//! program a second time as the supervisor (see [`is_helper_process`]), which forks workers. A worker runs
+//! one command after the other. On Linux it is a subreaper: it becomes the parent of every orphan among the
+//! command's descendants, so it can find and end all of them, even after the server was killed.
 //!
-//! There is no shell, a command has a process group of its own, and every descriptor of the server is
+//! No shell is involved, each command has its own process group, and all descriptors of the server are
 //! close-on-exec.
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `command` | what to run, and why it could not be started |
+//! | `command` | a command to run, and the error message if it cannot be started |
 //! | `run` | runs one command from the server's side |
-//! | `output`, `captured`, `last_line` | pipes to bounded text |
+//! | `output`, `captured`, `last_line` | read pipes into text of limited length |
 //! | `pool` | idle workers, and the server's end of their connections |
 //! | `protocol` | messages between server, supervisor and workers |
-//! | `supervisor`, `fork` | the helper process that forks workers and adopts what they leave |
+//! | `supervisor`, `fork` | the helper process that forks workers and adopts orphans |
 //! | `worker`, `spawn` | a process that runs commands |
 //! | `process_tree` | finds, waits for and ends the processes of a command |
-//! | `platform` | what differs between Linux and macOS |
+//! | `platform` | the differences between Linux and macOS |
 
 mod captured;
 mod command;
@@ -48,9 +47,9 @@ pub use command::{CommandSpec, WorkingDirectory};
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
 pub use supervisor::{helper_main, is_helper_process};
 
-/// Unblocks all signals for this thread and those that it starts. A client may block some of them while
-/// it starts the server, and a blocked signal stays blocked in every command. Call it first in `main`.
+/// Unblocks all signals for this thread and the threads that it starts. The server inherits the signal mask
+/// of its client, and commands would inherit it too. Call this first in `main`.
 pub fn unblock_signals() {
-    // It fails for an invalid set only.
+    // This fails only for an invalid set.
     let _ = SigSet::empty().thread_set_mask();
 }

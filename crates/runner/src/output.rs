@@ -1,4 +1,4 @@
-//! Reads what a command writes to one of its streams.
+//! Reads a command's standard output or standard error into a captured output.
 
 use std::io::{self, PipeReader};
 use std::mem;
@@ -9,7 +9,7 @@ use tokio::net::unix::pipe;
 use crate::captured::CapturedOutput;
 use crate::last_line::LastLine;
 
-/// How much is read at once.
+/// The size of the read buffer.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// The read end of a command's standard output or standard error.
@@ -24,9 +24,9 @@ enum Pipe {
     /// The write end was closed.
     #[default]
     Closed,
-    /// Not registered with the event loop, which commands that end at once never need.
+    /// Not registered with the event loop, which fast commands do not need.
     Unregistered(PipeReader),
-    /// The event loop tells when there is something to read.
+    /// Registered with the event loop.
     Registered(pipe::Receiver),
 }
 
@@ -39,13 +39,13 @@ impl OutputStream {
         }
     }
 
-    /// What was read so far.
+    /// Returns the output so far.
     pub(crate) fn take_captured(&mut self) -> CapturedOutput {
         mem::take(&mut self.captured)
     }
 
-    /// Reads until the write end is closed, also beyond the limit, so that the command never blocks. What
-    /// was read is kept when the future is dropped.
+    /// Reads until the write end is closed, even beyond the limit, so that the command never blocks. Dropping
+    /// the future loses no output.
     pub(crate) async fn read_to_end(&mut self, on_line: Option<&(dyn Fn(&str) + Sync)>) {
         let mut last_line = LastLine::default();
         while let Some(pipe) = self.register() {
@@ -62,13 +62,13 @@ impl OutputStream {
                     }
                 }
                 Err(error) if is_readable && error.kind() == io::ErrorKind::WouldBlock => {}
-                // End of file, or an error: what was read before it is kept.
+                // End of file, or an error. The output so far is kept.
                 _ => self.pipe = Pipe::Closed,
             }
         }
     }
 
-    /// Reads what is in the pipe, without waiting for more.
+    /// Reads what is in the pipe without waiting for more.
     pub(crate) fn read_available(&mut self) {
         let mut buffer = [0; CHUNK_BYTES];
         match mem::take(&mut self.pipe) {
@@ -78,7 +78,7 @@ impl OutputStream {
                     self.captured.push(&buffer[..length]);
                 }
             }
-            // This one blocks when it is empty, so its length is checked first.
+            // Reading from an empty pipe would block, so this checks for bytes first.
             Pipe::Unregistered(pipe) => {
                 while let Ok(1..) = rustix::io::ioctl_fionread(&pipe)
                     && let Ok(length @ 1..) = rustix::io::read(&pipe, &mut buffer)

@@ -1,12 +1,12 @@
-//! What differs between Linux and macOS: who adopts orphans, how processes are found, and which descriptors
-//! are close-on-exec by themselves.
+//! The differences between Linux and macOS: who adopts orphans, how processes are found, and whether received
+//! descriptors are close-on-exec.
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
 
-// On Linux it is compiled for its tests.
+// Compiled on Linux too, for its tests.
 #[cfg(any(test, not(target_os = "linux")))]
 mod other;
 #[cfg(not(target_os = "linux"))]
@@ -20,7 +20,7 @@ struct ProcessRow {
     parent: Pid,
 }
 
-/// The processes that descend from another one.
+/// All descendants of a process.
 fn descendants_of(ancestor: Pid, table: &[ProcessRow]) -> Vec<Pid> {
     let mut found = Vec::new();
     let mut parents = vec![ancestor];

@@ -1,4 +1,4 @@
-//! The server's side of its workers: has them forked, keeps the idle ones, and talks to them.
+//! The server's side of its workers: requests new ones, keeps idle ones, and communicates with them.
 
 use std::env;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -23,22 +23,22 @@ use crate::protocol::{REPORT_BYTES, RunReport, send_with_descriptors};
 use crate::run::RunnerOptions;
 use crate::supervisor;
 
-/// How many idle workers are kept for good.
+/// How many idle workers are kept without a time limit.
 const MAX_IDLE_WORKERS: usize = 16;
 
 /// How long further idle workers are kept. They make a second burst of 200 calls a tenth faster.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A command needs a connection to its worker, up to three pipes and a directory.
+/// A command needs a connection to its worker, up to three pipes, and a directory.
 const DESCRIPTORS_PER_COMMAND: u64 = 3 + 3 * 2 + 1;
 
-/// What the rest of the server needs.
+/// Descriptors for the rest of the server.
 const SERVER_DESCRIPTORS: u64 = 64;
 
 /// A worker usually ends its command within this time.
 const STOP_TIMEOUT: Duration = Duration::from_millis(600);
 
-/// How long to wait for a worker that did not, after it was resumed.
+/// How long to wait for a worker that took longer and was resumed.
 const RESUMED_STOP_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// How long to wait for all workers when the server exits.
@@ -56,11 +56,11 @@ struct SharedState(Mutex<PoolState>);
 #[derive(Default)]
 struct PoolState {
     supervisor: Option<Supervisor>,
-    /// Idle workers; those that were idle longest come first.
+    /// Idle workers, longest idle first.
     idle: Vec<WorkerConnection>,
-    /// Whether a task is going to end the surplus of idle workers.
+    /// Whether a task is scheduled to end surplus idle workers.
     is_trim_scheduled: bool,
-    /// Made while a command runs, for the next one.
+    /// Created for the next command while one runs.
     spare_pipes: Option<OutputPipes>,
 }
 
@@ -71,12 +71,12 @@ struct Supervisor {
 
 /// The server's end of the connection to a worker.
 struct WorkerConnection {
-    /// Run requests go over it.
+    /// Sends run requests.
     requests: BlockingStream,
-    /// Reports come over it. It is a pipe of its own: a socket would also wake up the event loop when there
-    /// is room for another request.
+    /// Receives reports. It is a separate pipe, because a socket would also wake up the event loop when it
+    /// becomes writable.
     reports: pipe::Receiver,
-    /// Closing it has the worker end its command and exit. When the server dies, the system closes it.
+    /// Closing it makes the worker end its command and exit. If the server dies, the system closes it.
     cancel: PipeWriter,
 }
 
@@ -88,7 +88,7 @@ fn new_output_pipes() -> io::Result<OutputPipes> {
 }
 
 impl SharedState {
-    /// The state is consistent between any two statements, so a panic elsewhere does not harm it.
+    /// The state is consistent between any two statements, so a poisoned lock is safe to use.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,7 +125,7 @@ impl WorkerPool {
         spare.map_or_else(new_output_pipes, Ok)
     }
 
-    /// Makes pipes for the next command. To be called while a command runs, when the server has time.
+    /// Creates the pipes for the next command. Call it while a command runs, when the server has time.
     pub(crate) fn prepare_output_pipes(&self) {
         let mut state = self.state.lock();
         if state.spare_pipes.is_none() {
@@ -133,7 +133,7 @@ impl WorkerPool {
         }
     }
 
-    /// An idle worker, or a new one. It holds the permit as long as a process of its command is left.
+    /// Returns an idle worker, or a new one. It holds the permit as long as a process of its command is left.
     pub(crate) async fn worker(&self, permit: OwnedSemaphorePermit) -> io::Result<Worker<'_>> {
         let worker = |connection| Worker {
             pool: self,
@@ -141,7 +141,7 @@ impl WorkerPool {
             permit,
         };
         loop {
-            // Popped in a statement of its own, which unlocks the state.
+            // A separate statement, so that the state is unlocked again.
             let idle = self.state.lock().idle.pop();
             let Some(connection) = idle else {
                 return Ok(worker(self.connect_new_worker().await?));
@@ -207,20 +207,20 @@ impl WorkerPool {
         Ok(socket)
     }
 
-    /// Raises this process's limit of open files to what `max_concurrent` commands need. Returns the limit
-    /// before, if it had to be raised.
+    /// Raises this process's limit of open files to what `max_concurrent` commands need. Returns the previous
+    /// limit if it was raised.
     fn raise_open_file_limit(&self) -> Option<String> {
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         let commands = self.options.max_concurrent as u64;
-        let wanted = commands * DESCRIPTORS_PER_COMMAND + SERVER_DESCRIPTORS;
-        let wanted = maximum.map_or(wanted, |maximum| wanted.min(maximum));
-        let before = current.filter(|&current| current < wanted)?;
+        let required = commands * DESCRIPTORS_PER_COMMAND + SERVER_DESCRIPTORS;
+        let required = maximum.map_or(required, |maximum| required.min(maximum));
+        let previous = current.filter(|&current| current < required)?;
         let raised = Rlimit {
-            current: Some(wanted),
+            current: Some(required),
             maximum,
         };
         setrlimit(Resource::Nofile, raised).ok()?;
-        Some(before.to_string())
+        Some(previous.to_string())
     }
 
     /// Waits until all workers have ended their commands and exited.
@@ -233,7 +233,7 @@ impl WorkerPool {
         let Some(mut supervisor) = supervisor else {
             return;
         };
-        // The supervisor exits after its workers when there are no more requests.
+        // After the end of requests, the supervisor waits for its workers and exits.
         let socket = supervisor.socket;
         let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Write);
         let closed = async {
@@ -243,15 +243,15 @@ impl WorkerPool {
                 }
             }
         };
-        // A worker that hangs is not waited for; it goes on without the server.
+        // A worker that takes longer goes on without the server.
         if timeout(CLOSE_TIMEOUT, closed).await.is_ok() {
             let _ = supervisor.process.wait();
         }
     }
 }
 
-/// A process that ignores SIGCHLD passes that on to the programs that it starts, and these would not learn
-/// how their children end. A handler is not passed on, so this sets one, which does nothing of use.
+/// If the server ignores SIGCHLD, the programs that it starts inherit that and cannot get the exit status of
+/// their children. Handlers are not inherited, so this sets one that has no other effect.
 fn handle_child_signal() -> io::Result<()> {
     signal_hook::flag::register(Signal::CHILD.as_raw(), Arc::default()).map(drop)
 }
@@ -280,14 +280,13 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Waits for the report. The future may be dropped and made again.
+    /// Waits for the report. The future may be dropped and created again.
     pub(crate) async fn report(&self) -> io::Result<RunReport> {
         let report = next_report(&self.connection.reports).await;
-        report.ok_or_else(|| io::Error::other("the process that runs it has ended"))
+        report.ok_or_else(|| io::Error::other("its worker process exited unexpectedly"))
     }
 
-    /// Has the worker end its command and exit. The permit is released when that is done, or after a
-    /// timeout.
+    /// Makes the worker end its command and exit. Releases the permit when that is done, or after a timeout.
     pub(crate) fn stop(self) -> impl Future<Output = ()> + Send + 'static {
         let Self {
             pool,
@@ -299,9 +298,9 @@ impl Worker<'_> {
             .lock()
             .supervisor
             .as_ref()
-            .map(|it| it.socket.clone());
+            .map(|supervisor| supervisor.socket.clone());
         async move {
-            // The worker may still be reading its request, so that is closed too.
+            // The worker may still be reading its request, so that socket is closed too.
             drop((connection.cancel, connection.requests));
             let mut exited =
                 pin!(async { while next_report(&connection.reports).await.is_some() {} });
@@ -314,9 +313,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Tells the worker that the server takes its command's end for a normal one, so that daemons stay.
+    /// Tells the worker that its command exited normally, so that daemons stay alive.
     pub(crate) fn acknowledge_exit(&self) {
-        // If the worker has died, nobody needs it.
+        // If the worker has died, this is not needed.
         let _ = (&self.connection.requests).write(&[0]);
     }
 
@@ -327,7 +326,7 @@ impl Worker<'_> {
 }
 
 impl WorkerConnection {
-    /// Whether the worker of an idle connection is alive: nothing is to be read, not even the end of file.
+    /// Whether the worker of an idle connection is alive: there is nothing to read, not even the end of file.
     fn is_alive(&self) -> bool {
         let read = self.reports.try_read(&mut [0]);
         read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)

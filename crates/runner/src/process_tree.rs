@@ -1,4 +1,4 @@
-//! The processes of a command: finds them, waits for them and ends them.
+//! Finds, waits for and ends the processes of a command.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,29 +11,28 @@ use rustix::process::{
 
 use crate::platform;
 
-/// SIGTERM asks a process to exit, and one that was stopped can do so only when it is resumed.
+/// SIGTERM asks a process to exit. A stopped process handles it only after SIGCONT.
 const EXIT_REQUEST: &[Signal] = &[Signal::TERM, Signal::CONT];
 
-/// How long the process group of a command has to exit before its other processes are looked for. Mostly
+/// How long the process group of a command has to exit before its other processes are searched for. Usually
 /// there are none.
 const GROUP_EXIT_TIME: Duration = Duration::from_millis(5);
 
 /// How long processes have to exit by themselves before they are killed.
 const GRACE_PERIOD: Duration = Duration::from_millis(200);
 
-/// How often to look for processes that were forked while others were killed.
+/// How often to search for processes that were forked while others were killed.
 const KILL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// When to give up on a process that cannot be killed, because it hangs in the kernel.
+/// When to give up on a process that cannot be killed because it hangs in the kernel.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which processes of a command are meant.
+/// Which processes of a command to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum KillScope {
     /// All of them.
     All,
-    /// Those in this session. A process that made a session of its own is a daemon, which is to outlive
-    /// the command that started it.
+    /// Those in this session. A process with its own session is a daemon, which should outlive its command.
     Session(Pid),
 }
 
@@ -41,9 +40,9 @@ pub(crate) enum Scope {
 pub(crate) struct ProcessTree {
     /// The command's own process, which also leads its process group.
     leader: Pid,
-    /// The leader's wait status once it was reaped. Its process id may be reused after that.
+    /// The leader's wait status, set when it was reaped. Its process id may be reused after that.
     status: Option<i32>,
-    /// Where orphans are not adopted: the processes that were found before the first of them exited.
+    /// On systems without adoption of orphans: the processes that were found before the first signal.
     known: Vec<Pid>,
 }
 
@@ -76,36 +75,36 @@ impl ProcessTree {
         }
     }
 
-    /// Whether the command's process group has members. This is asked only where orphans are not adopted, and
-    /// the group is all that is known of them.
+    /// Whether the command's process group still has members. Always false on systems where orphans are
+    /// adopted, because there they are children of this process.
     pub(crate) fn has_group(&self) -> bool {
         !platform::ADOPTS_ORPHANS && test_kill_process_group(self.leader).is_ok()
     }
 
     /// Asks each process once to exit, and kills those that are left after the grace period. Returns the
     /// leader's wait status.
-    pub(crate) fn terminate(&mut self, scope: Scope) -> i32 {
+    pub(crate) fn terminate(&mut self, kill_scope: KillScope) -> i32 {
         if !platform::ADOPTS_ORPHANS {
-            self.known = descendants(scope);
+            self.known = descendants(kill_scope);
         }
-        let is_group_asked = self.status.is_none() || self.has_group();
-        if is_group_asked {
+        let is_group_signalled = self.status.is_none() || self.has_group();
+        if is_group_signalled {
             signal_group(self.leader, EXIT_REQUEST);
-            if self.exits_within(GROUP_EXIT_TIME, scope) {
+            if self.exits_within(GROUP_EXIT_TIME, kill_scope) {
                 return self.status_or_killed();
             }
         }
-        let mut others = self.members(scope);
-        if is_group_asked {
-            // What the group has started since then, it needs to clean up.
+        let mut others = self.members(kill_scope);
+        if is_group_signalled {
+            // The group has its signal already. What it has started since is its cleanup.
             others.retain(|&other| getpgid(Some(other)) != Ok(self.leader));
         }
         signal_each(&others, EXIT_REQUEST);
-        if !self.exits_within(GRACE_PERIOD, scope) {
+        if !self.exits_within(GRACE_PERIOD, kill_scope) {
             let start = Instant::now();
             while start.elapsed() < KILL_TIMEOUT {
-                self.kill(scope);
-                if self.exits_within(KILL_INTERVAL, scope) {
+                self.kill(kill_scope);
+                if self.exits_within(KILL_INTERVAL, kill_scope) {
                     break;
                 }
             }
@@ -113,10 +112,10 @@ impl ProcessTree {
         self.status_or_killed()
     }
 
-    fn kill(&self, scope: Scope) {
-        let members = self.members(scope);
-        // Killing a whole group at once leaves none of its processes the time to fork. The worker's own
-        // group belongs to no command.
+    fn kill(&self, kill_scope: KillScope) {
+        let members = self.members(kill_scope);
+        // Killing a whole group at once leaves its processes no time to fork. The worker's own group is
+        // spared.
         let own_group = getpgid(None);
         for &member in &members {
             if let Ok(group) = getpgid(Some(member))
@@ -135,10 +134,10 @@ impl ProcessTree {
         self.status.unwrap_or(Signal::KILL.as_raw())
     }
 
-    fn exits_within(&mut self, timeout: Duration, scope: Scope) -> bool {
+    fn exits_within(&mut self, timeout: Duration, kill_scope: KillScope) -> bool {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
-        while self.is_alive(scope) {
+        while self.is_alive(kill_scope) {
             if start.elapsed() >= timeout {
                 return false;
             }
@@ -148,20 +147,22 @@ impl ProcessTree {
         true
     }
 
-    fn is_alive(&mut self, scope: Scope) -> bool {
+    fn is_alive(&mut self, kill_scope: KillScope) -> bool {
         let has_children = self.reap_children();
         self.known.retain(|&pid| test_kill_process(pid).is_ok());
         self.has_group()
             || !self.known.is_empty()
-            || match scope {
-                Scope::All => has_children,
-                // A process that is being adopted can be missed, so look twice.
-                Scope::Session(_) => has_children && (0..2).any(|_| !descendants(scope).is_empty()),
+            || match kill_scope {
+                KillScope::All => has_children,
+                // A process that is being adopted can be missed, so search twice.
+                KillScope::Session(_) => {
+                    has_children && (0..2).any(|_| !descendants(kill_scope).is_empty())
+                }
             }
     }
 
-    fn members(&self, scope: Scope) -> Vec<Pid> {
-        let mut members = descendants(scope);
+    fn members(&self, kill_scope: KillScope) -> Vec<Pid> {
+        let mut members = descendants(kill_scope);
         for &pid in &self.known {
             if !members.contains(&pid) {
                 members.push(pid);
@@ -171,15 +172,15 @@ impl ProcessTree {
     }
 }
 
-fn descendants(scope: Scope) -> Vec<Pid> {
+fn descendants(kill_scope: KillScope) -> Vec<Pid> {
     let mut descendants = platform::descendants().unwrap_or_default();
-    if let Scope::Session(session) = scope {
+    if let KillScope::Session(session) = kill_scope {
         descendants.retain(|&pid| getsid(Some(pid)) == Ok(session));
     }
     descendants
 }
 
-/// Errors are ignored here and below: a process may have exited meanwhile.
+/// Signals processes. Errors are ignored, because a process may have exited meanwhile.
 fn signal_each(pids: &[Pid], signals: &[Signal]) {
     for &signal in signals {
         for &pid in pids {
@@ -188,6 +189,7 @@ fn signal_each(pids: &[Pid], signals: &[Signal]) {
     }
 }
 
+/// Signals a process group. Errors are ignored here too.
 fn signal_group(leader: Pid, signals: &[Signal]) {
     for &signal in signals {
         let _ = kill_process_group(leader, signal);

@@ -15,8 +15,8 @@ use crate::platform;
 /// Standard input, output and error, and a directory.
 const MAX_DESCRIPTORS: usize = 4;
 
-/// A command that a worker is to run. The descriptors that come with it are the command's standard output,
-/// standard error, standard input if it has one, and directory if that is open.
+/// A command for a worker to run. Its descriptors are, in this order, standard output, standard error,
+/// standard input if the command has one, and the working directory if it is open.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunRequest<S> {
     /// The program and its arguments.
@@ -25,20 +25,20 @@ pub(crate) struct RunRequest<S> {
     pub(crate) env: Vec<S>,
     /// The path of the working directory; empty if it is inherited.
     pub(crate) directory: S,
-    /// Whether the directory comes as a descriptor.
+    /// Whether the directory is sent as a descriptor.
     pub(crate) is_directory_open: bool,
     /// The command to run if this one is ended early; empty if there is none.
     pub(crate) cleanup: Vec<S>,
 }
 
-/// Marks a request whose directory comes as a descriptor.
+/// Marks a request whose directory is sent as a descriptor.
 const OPEN_DIRECTORY_MARK: &str = "opened";
 
-/// A request starts with its length.
+/// The length of a request's header, which holds the length of the rest.
 const HEADER_BYTES: usize = 4;
 
-/// Most requests are not longer than this.
-const USUAL_REQUEST_BYTES: usize = 4096;
+/// The buffer for a request. Most requests fit into it.
+const INITIAL_BUFFER_BYTES: usize = 4096;
 
 impl<S: AsRef<str>> RunRequest<S> {
     /// Serialises the request. None of its strings may contain a NUL byte.
@@ -70,7 +70,7 @@ impl RunRequest<String> {
     /// Waits for a request. Returns `None` when the server has closed the socket.
     pub(crate) fn receive(mut socket: &UnixStream) -> io::Result<Option<(Self, Vec<OwnedFd>)>> {
         // Most requests arrive with the first read.
-        let mut body = vec![0; USUAL_REQUEST_BYTES];
+        let mut body = vec![0; INITIAL_BUFFER_BYTES];
         let (mut length, descriptors) = receive_with_descriptors(socket, &mut body)?;
         if length == 0 {
             return Ok(None);
@@ -106,16 +106,16 @@ impl RunRequest<String> {
     }
 }
 
-/// What a worker reports when its command has ended.
+/// A worker's report that its command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunReport {
-    /// It was not started, because of this error of the system.
+    /// It was not started; this is the `errno`.
     SpawnFailed(i32),
     /// It exited.
     Exited {
         /// Its wait status.
         status: i32,
-        /// Whether no process of it is left, so that the worker accepts another request.
+        /// Whether no process of the command is left, so that the worker accepts another request.
         is_clean: bool,
     },
 }
@@ -147,7 +147,7 @@ impl RunReport {
     }
 }
 
-/// Sends bytes and descriptors. The descriptors go with the first byte.
+/// Sends bytes and descriptors. The descriptors are attached to the first byte.
 pub(crate) fn send_with_descriptors(
     socket: impl AsFd,
     bytes: &[u8],
@@ -177,7 +177,7 @@ pub(crate) fn receive_with_descriptors(
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut buffer = [IoSliceMut::new(buffer)];
     let received = recvmsg(socket, &mut buffer, &mut ancillary, platform::RECEIVE_FLAGS)?;
-    // If too many files are open, some descriptors are missing, and then the others are useless.
+    // If too many files are open, some descriptors are missing, and the others are useless without them.
     let is_complete = !received.flags.contains(ReturnFlags::CTRUNC);
     let descriptors = ancillary
         .drain()
@@ -198,7 +198,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_request_arrives_as_it_was_sent_with_its_descriptors() {
+    fn a_request_and_its_descriptors_are_received_as_sent() {
         let (ours, theirs) = UnixStream::pair().expect("sockets");
         let request = RunRequest {
             argv: vec!["program", "", "ä\nb", ""],
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_be_longer_than_the_sockets_buffer() {
+    fn a_request_can_be_longer_than_the_socket_buffer() {
         let (mut ours, theirs) = UnixStream::pair().expect("sockets");
         let word = "x".repeat(5_000_000);
         let request = RunRequest {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_arrives_as_it_was_sent() {
+    fn a_report_is_received_as_sent() {
         for report in [
             RunReport::SpawnFailed(2),
             RunReport::Exited {

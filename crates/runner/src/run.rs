@@ -1,4 +1,4 @@
-//! Runs one command from the server's side: sends it to a worker, reads its output, waits for its end.
+//! Runs a command from the server's side: sends it to a worker, reads its output, and waits for its exit.
 
 use std::fmt;
 use std::io::{self, PipeWriter};
@@ -20,26 +20,26 @@ use crate::output::{OutputStream, drain};
 use crate::pool::{Worker, WorkerPool};
 use crate::protocol::{RunReport, RunRequest};
 
-/// Most commands end within this time and write less than a pipe holds. Their output is read once, after
-/// their end, and never registered with the event loop.
-const FAST_COMMAND: Duration = Duration::from_millis(2);
+/// Most commands exit within this time and write less than a pipe holds. Their output is read once, after
+/// their exit, and their pipes are never registered with the event loop.
+const FAST_COMMAND_TIME: Duration = Duration::from_millis(2);
 
-/// After a command has exited, how long to read output that its descendants still hold open.
-const OUTPUT_LINGER: Duration = Duration::from_millis(100);
+/// How long to go on reading output that a command's descendants hold open after the command has exited.
+const OUTPUT_GRACE_PERIOD: Duration = Duration::from_millis(100);
 
-/// After a timeout, how long to wait for the command to end and for its last output.
+/// How long to wait for a command's exit and last output after it has timed out.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Standard error gets this fraction of the bytes that standard output has.
-const STDERR_FRACTION: usize = 16;
+/// The limit for standard error is the limit for standard output divided by this.
+const STDERR_DIVISOR: usize = 16;
 
 /// How a [`Runner`] runs commands.
 pub struct RunnerOptions {
-    /// How many commands run at the same time at most. The limit of open files is raised accordingly; the
-    /// caller enforces the number itself, by its permits.
+    /// How many commands may run at the same time. The limit of open files is raised accordingly. The caller
+    /// enforces the number by its permits.
     pub max_concurrent: usize,
-    /// Whether commands inherit the environment variable with this name. It is asked once, before the first
-    /// command runs.
+    /// Whether commands inherit the environment variable with this name. Called once per variable, before the
+    /// first command runs.
     pub inherits_variable: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
@@ -55,12 +55,12 @@ pub struct Outcome {
     pub stdout: CapturedOutput,
     /// Standard error.
     pub stderr: CapturedOutput,
-    /// How it ended.
+    /// How the command ended.
     pub completion: Completion,
 }
 
 impl Outcome {
-    /// The outcome of a command that was not started for this reason.
+    /// The outcome of a command that was not started.
     #[must_use]
     pub fn not_started(reason: String) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Outcome {
 pub enum Completion {
     /// It exited, or was killed by a signal.
     Exited(ExitStatus),
-    /// It was ended after this timeout.
+    /// It was ended because it ran longer than this timeout.
     TimedOut(Duration),
     /// It was not started, for this reason.
     NotStarted(String),
@@ -111,8 +111,7 @@ impl Runner {
 
     /// Runs a command to its end. Dropping the future ends the command and everything that it started.
     ///
-    /// The permit is released when no process of the command is left. If some are still being ended, that
-    /// is after this returns.
+    /// The permit is released when no process of the command is left, which can be after this returns.
     pub async fn run(&self, command: CommandSpec<'_>, permit: OwnedSemaphorePermit) -> Outcome {
         match self.try_run(&command, permit).await {
             Ok(outcome) => outcome,
@@ -143,13 +142,13 @@ impl Runner {
         descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
         descriptors.extend(command.working_dir.opened());
         let start = Instant::now();
-        let max_stderr_bytes = command.max_output_bytes / STDERR_FRACTION;
+        let max_stderr_bytes = command.max_output_bytes / STDERR_DIVISOR;
         let mut running = RunningCommand {
             worker: Some(worker),
             stdout: OutputStream::new(stdout, command.max_output_bytes),
             stderr: OutputStream::new(stderr, max_stderr_bytes),
         };
-        // A long request takes several writes, and a worker that was stopped does not read it at all.
+        // A long request takes several writes, and a worker that was stopped by a signal does not read it.
         let sent = timeout(command.timeout, running.send(&request, &descriptors)).await;
         drop(descriptors);
         drop((stdout_writer, stderr_writer, stdin_reader));
@@ -159,15 +158,15 @@ impl Runner {
         let mut remaining = command.timeout.saturating_sub(start.elapsed());
         // If sending timed out, no time remains, and the command times out below.
         sent.unwrap_or(Ok(()))?;
-        // Standard input must be written while the command runs, so then there is no fast path.
+        // The fast path does not write standard input, so it is only for commands without it.
         if stdin.is_none() {
-            let fast = FAST_COMMAND.min(remaining);
+            let fast = FAST_COMMAND_TIME.min(remaining);
             report = timeout(fast, running.report()).await.ok();
             remaining -= fast;
         }
         if report.is_none() {
-            let feed = write_stdin(stdin, command.stdin);
-            let finish = running.finish(feed, command.on_output_line);
+            let stdin = write_stdin(stdin, command.stdin);
+            let finish = running.finish(stdin, command.on_output_line);
             report = timeout(remaining, finish).await.ok();
         }
         let completion = if let Some(report) = report {
@@ -230,15 +229,15 @@ impl RunningCommand<'_> {
         self.worker()?.send(request, descriptors).await
     }
 
-    /// Waits for the command's end.
+    /// Waits for the command's exit.
     async fn report(&self) -> io::Result<RunReport> {
         self.worker()?.report().await
     }
 
-    /// Waits for the command's end, and reads its output meanwhile.
+    /// Waits for the command's exit while writing its input and reading its output.
     async fn finish(
         &mut self,
-        feed: impl Future<Output = ()>,
+        write_stdin: impl Future<Output = ()>,
         on_line: Option<&(dyn Fn(&str) + Sync)>,
     ) -> io::Result<RunReport> {
         let Some(worker) = &self.worker else {
@@ -247,7 +246,7 @@ impl RunningCommand<'_> {
         let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
         let output = async {
             tokio::join!(
-                feed,
+                write_stdin,
                 stdout.read_to_end(on_line),
                 stderr.read_to_end(on_line)
             );
@@ -258,20 +257,20 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// Reads the output of a command that left no process behind: all of it is in the pipes.
+    /// Reads the rest of the output of a command that left no process behind. All of it is in the pipes.
     fn read_available(&mut self) {
         self.stdout.read_available();
         self.stderr.read_available();
     }
 
-    /// Tells the worker that its command exited normally although processes of it are left, and reads what
-    /// these write in the next moment.
+    /// Tells the worker that its command exited normally although some of its processes are left, and reads
+    /// their output for a short time.
     async fn acknowledge_exit(&mut self) {
         if let Some(worker) = &self.worker {
             worker.acknowledge_exit();
         }
         let output = drain(&mut self.stdout, &mut self.stderr);
-        let _ = timeout(OUTPUT_LINGER, output).await;
+        let _ = timeout(OUTPUT_GRACE_PERIOD, output).await;
     }
 
     /// Returns the worker to the pool and releases the permit.
@@ -281,14 +280,14 @@ impl RunningCommand<'_> {
         }
     }
 
-    /// Has the worker end what is left. Its permit is released when that is done.
+    /// Makes the worker end the remaining processes. The permit is released when that is done.
     fn stop_in_background(&mut self) {
         if let Some(worker) = self.worker.take() {
             tokio::spawn(worker.stop());
         }
     }
 
-    /// Ends the command, and reads its output meanwhile.
+    /// Ends the command, and reads its output until then.
     async fn stop(&mut self) {
         let Some(worker) = self.worker.take() else {
             return;
@@ -302,14 +301,14 @@ impl RunningCommand<'_> {
 
 impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
-        // Without a runtime the server is about to exit; then dropping the worker's connection is enough.
+        // Without a runtime the server is about to exit. Then dropping the worker's connection is enough.
         if let Some(worker) = self.worker.take()
             && let Ok(runtime) = Handle::try_current()
         {
             let mut stdout = mem::take(&mut self.stdout);
             let mut stderr = mem::take(&mut self.stderr);
             let stopped = worker.stop();
-            // Output is read meanwhile, so that the command does not die of a closed pipe as it cleans up.
+            // Goes on reading output, so that SIGPIPE does not kill the command while it cleans up.
             runtime.spawn(async move {
                 tokio::pin!(stopped);
                 tokio::select! {

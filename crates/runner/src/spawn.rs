@@ -18,7 +18,7 @@ pub(crate) struct SpawnOptions<'a> {
     pub(crate) env: &'a [String],
     /// Standard input, output and error; `None` inherits that of this process.
     pub(crate) streams: [Option<BorrowedFd<'a>>; 3],
-    /// Where it runs.
+    /// The directory in which it runs.
     pub(crate) working_dir: WorkingDirectory<'a>,
 }
 
@@ -26,12 +26,12 @@ pub(crate) struct SpawnOptions<'a> {
 #[derive(Debug)]
 pub(crate) struct SpawnedProcess {
     pub(crate) pid: Pid,
-    /// A descriptor that is readable when the process has exited, where the system has such descriptors.
+    /// A descriptor that becomes readable when the process exits, if the system supports it.
     pub(crate) pidfd: Option<OwnedFd>,
 }
 
-/// Starts a program. It is looked up in the `PATH` of its own environment. Signals that this process handles
-/// have their default action in it. This process must have a single thread, because on some systems it
+/// Starts a program, which is looked up in the `PATH` of its own environment. Signals that this process
+/// handles get their default action. This process must have a single thread, because on some systems it
 /// changes its own working directory for a moment.
 pub(crate) fn spawn(options: &SpawnOptions<'_>) -> io::Result<SpawnedProcess> {
     let mut argv = options.argv.iter();
@@ -72,7 +72,7 @@ mod tests {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::process::{Signal, WaitOptions, waitpid};
 
-    /// What a program writes, and its exit code.
+    /// A program's output and exit code.
     fn output(argv: &[&str], env: &[&str], working_dir: WorkingDirectory<'_>) -> (String, i32) {
         let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (mut stdout, writer) = io::pipe().expect("a pipe");
@@ -101,10 +101,10 @@ mod tests {
         assert_eq!(code, 7);
     }
 
-    // Elsewhere the whole process changes its directory, which has other threads here.
+    // On other systems the whole process changes its directory, and tests have several threads.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_program_runs_in_a_directory_that_was_opened() {
+    fn a_program_runs_in_an_open_directory() {
         use rustix::fs::{CWD, Mode, OFlags, openat};
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, "/usr", flags, Mode::empty()).expect("a directory");

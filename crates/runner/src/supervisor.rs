@@ -1,5 +1,5 @@
-//! The supervisor: a helper process that forks workers, and adopts what they leave behind. It is the
-//! server's own program, started a second time when the first command runs.
+//! The supervisor: a helper process that forks workers and adopts the processes that they leave behind. It is
+//! the server's own program, started a second time when the first command runs.
 
 use std::env;
 use std::fs::File;
@@ -40,7 +40,7 @@ const RESUME_INTERVAL: Timespec = Timespec {
 /// How long to wait for killed processes before checking them again.
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How long to wait for processes that cannot be killed, before other work goes on.
+/// How long to wait for processes that cannot be killed before other work goes on.
 const KILL_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Whether this process was started as a helper, so that `main` must call [`helper_main`] and nothing
@@ -57,7 +57,7 @@ pub fn helper_main() -> ExitCode {
     match supervise() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: the process that runs commands failed: {error}");
+            eprintln!("error: the supervisor of commands failed: {error}");
             ExitCode::FAILURE
         }
     }
@@ -72,12 +72,12 @@ struct WorkerProcess {
 
 /// Forks workers until the server closes its socket, then waits for them to exit.
 fn supervise() -> io::Result<()> {
-    // In a session of its own, commands do not get the signals of the server's terminal, and have no
-    // terminal to ask for a password.
+    // In a separate session, commands get no signals from the server's terminal and cannot ask for a password
+    // on it.
     let _ = setsid();
     platform::adopt_orphans()?;
     let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
-    // It stays open until this process exits, which tells the server.
+    // Stays open until this process exits, so that the server notices the exit.
     let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     let mut is_open = true;
@@ -98,7 +98,9 @@ fn supervise() -> io::Result<()> {
             Err(Errno::INTR) => continue,
             other => other?,
         };
-        let mut is_ready = descriptors.iter().map(|it| !it.revents().is_empty());
+        let mut is_ready = descriptors
+            .iter()
+            .map(|descriptor| !descriptor.revents().is_empty());
         let has_request = is_open && is_ready.next() == Some(true);
         let has_exited: Vec<bool> = is_ready.collect();
         drop(descriptors);
@@ -139,9 +141,9 @@ fn supervise() -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the workers that have exited, and ends or returns the processes that they left, which this
-/// process has adopted. A worker that exits normally leaves only daemons, which have a session of their
-/// own; these are returned. Anything else belonged to a worker that was killed, and is killed too.
+/// Removes the workers that have exited, and handles the orphans that this process has adopted from them. A
+/// worker that exits normally leaves only daemons, which have their own session; these are returned. Other
+/// orphans belonged to a worker that was killed, and are killed too.
 fn reap(workers: &mut Vec<WorkerProcess>, has_exited: &[bool]) -> Vec<Pid> {
     let mut has_exited = has_exited.iter();
     workers.retain(|worker| {
@@ -170,28 +172,28 @@ fn reap(workers: &mut Vec<WorkerProcess>, has_exited: &[bool]) -> Vec<Pid> {
     }
 }
 
-/// The children of this process that are no workers.
+/// The children of this process that are not workers.
 fn adopted_orphans(workers: &[WorkerProcess]) -> Vec<Pid> {
     let mut children = platform::children().unwrap_or_default();
     children.retain(|&child| workers.iter().all(|worker| worker.pid != child));
     children
 }
 
-/// Resumes workers that were stopped by a signal, which could not end their commands otherwise. It does
-/// nothing to the others.
+/// Resumes workers that were stopped by a signal, so that they can end their commands. Has no effect on the
+/// others.
 fn resume(workers: &[WorkerProcess]) {
     for worker in workers {
         let _ = kill_process(worker.pid, Signal::CONT);
     }
 }
 
-/// What the server asks for.
+/// A request from the server.
 enum SupervisorRequest {
-    /// To fork a worker that serves this connection.
+    /// Fork a worker that serves this connection.
     SpawnWorker(ServerConnection),
-    /// To resume workers, because one does not end its command.
+    /// Resume all workers, because one does not end its command.
     ResumeWorkers,
-    /// To exit after the workers.
+    /// Exit after the workers have exited.
     Exit,
 }
 
@@ -214,7 +216,7 @@ fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
     ))
 }
 
-/// The server may have raised its own limit; commands get the one with which it was started.
+/// The server may have raised its own limit. Commands get the original one.
 fn limit_open_files(current: u64) {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let current = Some(current);

@@ -1,6 +1,6 @@
-//! A worker: a small process that runs one command at a time and owns everything that the command starts.
-//! It is the parent of the command and of every orphan among the command's descendants, and it goes on
-//! when the server dies.
+//! A worker: a small process that runs one command at a time and owns every process that the command starts.
+//! It is the parent of the command and of every orphan among the command's descendants. If the server dies,
+//! it ends them.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,16 +19,16 @@ use signal_hook::SigId;
 
 use crate::command::WorkingDirectory;
 use crate::platform;
-use crate::process_tree::{ProcessTree, Scope};
+use crate::process_tree::{KillScope, ProcessTree};
 use crate::protocol::{RunReport, RunRequest};
 use crate::spawn::{SpawnOptions, SpawnedProcess, spawn};
 
-/// These ask a worker to exit.
+/// The signals that ask a worker to exit.
 const EXIT_SIGNALS: [Signal; 3] = [Signal::TERM, Signal::INT, Signal::HUP];
 
-/// Most commands end within this time. Until then a worker waits for the command alone, and needs no
-/// handler for SIGCHLD.
-const FAST_COMMAND: Timespec = Timespec {
+/// Most commands exit within this time. Until then a worker waits only for the command's own process, which
+/// needs no handler for SIGCHLD.
+const FAST_COMMAND_TIME: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
@@ -41,11 +41,11 @@ const CLEANUP_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A worker's end of the connection to the server.
 pub(crate) struct ServerConnection {
-    /// What to run.
+    /// Receives run requests.
     pub(crate) requests: UnixStream,
-    /// How it ended.
+    /// Sends reports.
     pub(crate) reports: PipeWriter,
-    /// Readable when the server has cancelled the command, or has died.
+    /// Becomes readable when the server cancels the command or dies.
     pub(crate) cancel: PipeReader,
 }
 
@@ -63,12 +63,12 @@ impl ServerConnection {
         }
     }
 
-    /// Errors are ignored: the server may have gone.
+    /// Sends a report. Errors are ignored, because the server may have died.
     fn report(&self, report: RunReport) {
         let _ = (&self.reports).write_all(&report.encode());
     }
 
-    /// Waits until the server acknowledges that its command exited normally. It does not if the call was
+    /// Waits until the server acknowledges that its command exited normally. Returns false if the call was
     /// cancelled meanwhile, or if the server has died.
     fn is_exit_acknowledged(&self) -> bool {
         poll_readable([self.cancel.as_fd(), self.requests.as_fd()], None)
@@ -92,7 +92,7 @@ pub(crate) fn serve(connection: &ServerConnection) -> io::Result<()> {
                 }
             }
             Err(error) => {
-                // std refuses some requests itself.
+                // Errors from std itself have no `errno`.
                 let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
                 connection.report(RunReport::SpawnFailed(errno));
             }
@@ -103,7 +103,7 @@ pub(crate) fn serve(connection: &ServerConnection) -> io::Result<()> {
 
 fn start(request: &RunRequest<String>, descriptors: &[OwnedFd]) -> io::Result<SpawnedProcess> {
     let mut descriptors = descriptors.iter().map(AsFd::as_fd);
-    // They are missing if too many files are open.
+    // Descriptors are missing if too many files are open.
     let mut next = || descriptors.next().ok_or(Errno::MFILE);
     let (stdout, stderr) = (next()?, next()?);
     let path = &*request.directory;
@@ -124,8 +124,8 @@ fn start(request: &RunRequest<String>, descriptors: &[OwnedFd]) -> io::Result<Sp
     })
 }
 
-/// Waits until a command ends or is cancelled, ends what is left of it, and reports. Returns whether
-/// nothing was left, so that the worker can run another command.
+/// Waits until a command exits or is cancelled, ends its remaining processes, and reports. Returns whether
+/// none were left, so that the worker can run another command.
 fn supervise(
     connection: &ServerConnection,
     signals: &Signals,
@@ -144,32 +144,32 @@ fn supervise(
         && !has_other_children
         && !tree.has_group()
     {
-        // This process still holds the command's pipes open, and nobody else does. So only the report wakes
-        // up the server, which then reads what is in the pipes.
+        // Only this process still holds the command's pipes open. So the server is woken up once, by the
+        // report, and then reads the pipes.
         let is_clean = true;
         connection.report(RunReport::Exited { status, is_clean });
         return is_clean;
     }
     drop(descriptors);
     let is_clean = false;
-    let status = exited.unwrap_or_else(|| tree.terminate(Scope::All));
+    let status = exited.unwrap_or_else(|| tree.terminate(KillScope::All));
     if was_killed {
         clean_up(request);
     }
     connection.report(RunReport::Exited { status, is_clean });
     if exited.is_some() {
-        // After the report, because the server's answer does not wait for this.
+        // After the report, so that the server need not wait for this.
         tree.terminate(if connection.is_exit_acknowledged() {
-            getsid(None).map_or(Scope::All, Scope::Session)
+            getsid(None).map_or(KillScope::All, KillScope::Session)
         } else {
-            Scope::All
+            KillScope::All
         });
     }
     is_clean
 }
 
-/// Waits for the command's own process. Returns its status, or `None` if it is to be ended, and whether this
-/// process has other children. Orphans that exit meanwhile are reaped too.
+/// Waits for the command's own process. Returns its status, or `None` if it must be ended, and whether this
+/// process has other children. Reaps orphans that exit meanwhile.
 fn wait_for_exit(
     tree: &mut ProcessTree,
     connection: &ServerConnection,
@@ -179,7 +179,8 @@ fn wait_for_exit(
     let (cancel, signal) = (connection.cancel.as_fd(), signals.received.as_fd());
     let mut is_cancelled = false;
     if let Some(pidfd) = pidfd {
-        [is_cancelled, ..] = poll_readable([cancel, signal, pidfd.as_fd()], Some(&FAST_COMMAND))?;
+        [is_cancelled, ..] =
+            poll_readable([cancel, signal, pidfd.as_fd()], Some(&FAST_COMMAND_TIME))?;
     }
     let mut child_signals = None;
     loop {
@@ -198,7 +199,7 @@ fn wait_for_exit(
     }
 }
 
-/// Runs the command that undoes what an ended one did elsewhere, such as starting a container.
+/// Runs the cleanup command of a command that was ended, for example to remove a container.
 fn clean_up(request: &RunRequest<String>) {
     let mut arguments = request.cleanup.iter();
     let Some(program) = arguments.next() else {
@@ -240,11 +241,11 @@ fn poll_readable<const N: usize>(
 
 /// The signals that a worker handles.
 struct Signals {
-    /// Readable after each of them.
+    /// Becomes readable after each signal.
     received: UnixStream,
     /// The write end of `received`.
     writer: UnixStream,
-    /// Whether the worker was asked to exit. It ends its command first.
+    /// Whether a signal asked the worker to exit. It ends its command first.
     is_exit_requested: Arc<AtomicBool>,
 }
 
@@ -271,7 +272,7 @@ impl Signals {
         Ok(ChildSignals { signals: self, id })
     }
 
-    /// Discards signals that came while no command ran: they are not meant for the next one.
+    /// Discards signals that arrived while no command ran, so that they do not end the next one.
     fn discard_pending(&self) {
         if self.is_exit_requested.swap(false, Ordering::Relaxed) {
             self.discard();
@@ -284,7 +285,7 @@ impl Signals {
     }
 }
 
-/// Dropping it removes the handler for SIGCHLD.
+/// The handler for SIGCHLD. Dropping it removes the handler.
 struct ChildSignals<'a> {
     signals: &'a Signals,
     id: SigId,

@@ -1,5 +1,4 @@
-//! Carries out a call of a tool: JSON to typed arguments, these to a command line, this to an
-//! answer. Both modes of the server come through here.
+//! Turns a call of a tool into its answer: JSON to typed arguments, to a command line, to output, to text.
 
 pub(crate) mod answer;
 pub(crate) mod arguments;
@@ -21,10 +20,10 @@ use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::call::answer::{CallAnswer, answer};
-use crate::call::arguments::{Reader, Refusal};
+use crate::call::arguments::{ArgumentReader, CallRefusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
-use crate::call::guard::{Container, Guard};
+use crate::call::guard::{ContainerTemplate, ExecutionGuard};
 use crate::catalog::selection::Selection;
 pub(crate) use state::CallState;
 
@@ -32,14 +31,14 @@ pub(crate) use state::CallState;
 pub(crate) struct Executor {
     /// Runs the commands.
     pub(crate) runner: Runner,
-    /// Bytes of a command's output that are kept.
-    pub(crate) max_output: usize,
-    /// What policies say about where commands run, and with what.
-    pub(crate) guard: Arc<Guard>,
+    /// Bytes of standard output kept per call (standard error: 1/16 of it).
+    pub(crate) max_output_bytes: usize,
+    /// Enforces what policies say about containers, variables and directories.
+    pub(crate) guard: Arc<ExecutionGuard>,
 }
 
 impl Executor {
-    /// Calls a tool, which is given with its number. It waits for the permit when all is ready to run.
+    /// Calls a tool, which comes with its number. Waits for the permit right before the command starts.
     pub(crate) async fn call(
         &self,
         selection: &Selection,
@@ -53,13 +52,13 @@ impl Executor {
         let cli = selection.cli_of(tool);
         let base = expand(selection.text(cli.command));
         if base.trim().is_empty() {
-            let reason = "The base command is empty: check the variables in it";
+            let reason = "The base command is empty: check the environment variables that it uses";
             return answer(Outcome::not_started(reason.to_owned()));
         }
-        // Holds what coercion makes; the command line borrows from it.
+        // Owns the strings that coercion creates; the command line borrows them.
         let arena = Bump::new();
-        let argv = Argv::begin(&base, selection.text(tool.command));
-        let mut argv = match fill(selection, number, tool, arguments, &arena, argv) {
+        let argv = Argv::new(&base, selection.text(tool.command));
+        let mut argv = match build_argv(selection, number, tool, arguments, &arena, argv) {
             Ok(argv) => argv,
             Err(refusal) => return refused(name, &refusal),
         };
@@ -69,16 +68,19 @@ impl Executor {
             .filter(|directory| !directory.is_empty());
         let mut directory = argv.directory.or(working_dir);
         let env: Vec<&str> = selection.tables.list(cli.env).collect();
-        let container = guard.container.as_ref().map(Container::next);
+        let container = guard
+            .container
+            .as_ref()
+            .map(ContainerTemplate::next_container);
         if let Some(container) = &container {
-            let words = container.words(argv.stdin.is_some(), &env, argv.directory);
-            argv.words.splice(0..0, words);
+            let prefix = container.command_prefix(argv.stdin.is_some(), &env, argv.directory);
+            argv.words.splice(0..0, prefix);
             directory = None;
         }
-        // Who waits here can still be cancelled.
+        // Dropping the future while it waits here cancels the call.
         let permit = permit.await;
-        // Not before, because it is an open file.
-        let opened = match guard.directory(argv.directory) {
+        // Opened after the wait, so that waiting calls do not use up open files.
+        let opened = match guard.open_working_directory(argv.directory) {
             Ok(opened) => opened,
             Err(refusal) => return refused(name, &refusal),
         };
@@ -91,14 +93,14 @@ impl Executor {
             },
         };
         if let Some(state) = state {
-            state.started();
+            state.set_running();
         }
-        let wrote = |line: &str| {
+        let on_output_line = |line: &str| {
             if let Some(state) = state {
-                state.wrote(line.to_owned());
+                state.set_last_line(line.to_owned());
             }
         };
-        tracing::info!(tool = name, "running {}", brief(&argv.words));
+        tracing::info!(tool = name, "running {}", format_for_log(&argv.words));
         let started = Instant::now();
         let command = CommandSpec {
             argv: &argv.words,
@@ -107,10 +109,10 @@ impl Executor {
             stdin: argv.stdin,
             cleanup: container
                 .as_ref()
-                .map_or(Vec::new(), |container| container.removal().into()),
+                .map_or(Vec::new(), |container| container.removal_command().into()),
             timeout: Duration::from_millis(tool.timeout_ms),
-            max_output_bytes: self.max_output,
-            on_output_line: state.is_some().then_some(&wrote),
+            max_output_bytes: self.max_output_bytes,
+            on_output_line: state.is_some().then_some(&on_output_line),
         };
         let outcome = self.runner.run(command, permit).await;
         let seconds = started.elapsed().as_secs_f64();
@@ -124,79 +126,86 @@ impl Executor {
     }
 }
 
-fn refused(tool: &str, refusal: &Refusal) -> CallAnswer {
+fn refused(tool: &str, refusal: &CallRefusal) -> CallAnswer {
     let answer = CallAnswer::refusal(refusal);
     tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
     answer
 }
 
-/// The whole command line, or everything that is wrong with the arguments.
-fn fill<'a>(
+/// Completes a command line with the call's arguments. Fails with everything that is wrong with them.
+fn build_argv<'a>(
     selection: &Selection,
     number: u32,
     tool: &ToolRow,
     arguments: &'a Map<String, Value>,
     arena: &'a Bump,
     mut argv: Argv<'a>,
-) -> Result<Argv<'a>, Refusal> {
-    let allowed = selection.argument_limits(tool);
-    argv.dashed = allowed.dashed();
-    let mut reader = Reader::new(arguments, arena, allowed);
+) -> Result<Argv<'a>, CallRefusal> {
+    let limits = selection.argument_limits(tool);
+    argv.allowing_leading_dash = limits.allowing_leading_dash();
+    let mut reader = ArgumentReader::new(arguments, arena, limits);
     selection.write_command_line(number, tool, &mut reader, &mut argv);
     reader.finish(mem::take(&mut argv.errors))?;
     Ok(argv)
 }
 
-/// What a call becomes, for somebody who wants to see it: the command line as one would type it, what it
-/// reads, and where it runs. Variables stay as they are written.
-pub(crate) struct Shown {
+/// A call's command line as a user would type it, its standard input and its working directory. Environment
+/// variables are not expanded.
+pub(crate) struct CallPreview {
     pub(crate) command_line: String,
     pub(crate) stdin: Option<String>,
     pub(crate) directory: Option<String>,
 }
 
-/// Shows what a call becomes, or nothing if it would be refused.
-pub(crate) fn shown(
+/// Previews a call without running it. Returns `None` if the call would be refused.
+pub(crate) fn preview(
     selection: &Selection,
     number: u32,
     tool: &ToolRow,
     arguments: &Map<String, Value>,
-) -> Option<Shown> {
+) -> Option<CallPreview> {
     let cli = selection.cli_of(tool);
     let arena = Bump::new();
     let base = selection.text(cli.command);
-    let argv = Argv::begin_shown(base, selection.text(tool.command));
-    // These have variables that are not expanded here.
-    let own = base.split_whitespace().count();
-    let argv = fill(selection, number, tool, arguments, &arena, argv).ok()?;
+    let argv = Argv::new_preview(base, selection.text(tool.command));
+    // The base command may contain variables, which quotes would hide from a shell.
+    let base_words = base.split_whitespace().count();
+    let argv = build_argv(selection, number, tool, arguments, &arena, argv).ok()?;
     let words = argv.words.iter().enumerate();
-    let words = words.map(|(at, word)| if at < own { word.clone() } else { typed(word) });
-    Some(Shown {
+    let words = words.map(|(index, word)| {
+        if index < base_words {
+            word.clone()
+        } else {
+            shell_quoted(word)
+        }
+    });
+    Some(CallPreview {
         command_line: words.collect::<Vec<_>>().join(" "),
         stdin: argv.stdin.map(str::to_owned),
         directory: argv.directory.map(str::to_owned),
     })
 }
 
-/// A word as one would type it into a shell.
-fn typed(word: &str) -> Cow<'_, str> {
-    let is_plain = |it: char| it.is_alphanumeric() || "_@%+=:,./-".contains(it);
+/// Quotes a word for a shell, if it needs quotes.
+fn shell_quoted(word: &str) -> Cow<'_, str> {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "_@%+=:,./-".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.into();
     }
     format!("'{}'", word.replace('\'', r"'\''")).into()
 }
 
-/// A command line for the log, where a long argument is of no use.
-fn brief(words: &[Cow<'_, str>]) -> String {
-    const LONG: usize = 120;
-    let shown = words
+/// Formats a command line for the log, with long arguments cut off.
+fn format_for_log(words: &[Cow<'_, str>]) -> String {
+    const MAX_LOGGED_CHARS: usize = 120;
+    let formatted = words
         .iter()
-        .map(|word| match word.char_indices().nth(LONG) {
+        .map(|word| match word.char_indices().nth(MAX_LOGGED_CHARS) {
             None => format!("{word:?}"),
             Some((end, _)) => format!("{:?}… ({} bytes)", &word[..end], word.len()),
         });
-    shown.collect::<Vec<_>>().join(" ")
+    formatted.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -206,21 +215,21 @@ mod tests {
     #[test]
     fn the_log_shortens_long_arguments() {
         let words = ["git".into(), "ä".repeat(1000).into()];
-        let shown = brief(&words);
-        assert!(shown.starts_with("\"git\" \"ää"), "{shown}");
-        assert!(shown.ends_with("… (2000 bytes)"), "{shown}");
-        assert!(shown.chars().count() < 200, "{shown}");
+        let line = format_for_log(&words);
+        assert!(line.starts_with("\"git\" \"ää"), "{line}");
+        assert!(line.ends_with("… (2000 bytes)"), "{line}");
+        assert!(line.chars().count() < 200, "{line}");
     }
 
     #[test]
-    fn a_word_is_typed_with_quotes_where_it_needs_them() {
+    fn a_word_is_quoted_for_a_shell_if_it_needs_quotes() {
         for (word, expected) in [
             ("a-b/c.txt", "a-b/c.txt"),
             ("", "''"),
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),
         ] {
-            assert_eq!(typed(word), expected);
+            assert_eq!(shell_quoted(word), expected);
         }
     }
 }

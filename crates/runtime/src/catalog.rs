@@ -6,7 +6,7 @@ pub(crate) mod selection;
 use climax_catalog::Tables;
 use climax_discovery::Discovery;
 
-use crate::call::arguments::Reader;
+use crate::call::arguments::ArgumentReader;
 use crate::call::argv::Argv;
 
 /// Everything baked into a binary.
@@ -22,7 +22,7 @@ pub struct Catalog {
     /// Looks up the number of a tool by its name.
     pub find: fn(&str) -> Option<u32>,
     /// Reads the arguments of a call and writes its command line. The numbers are the CLI's and the tool's.
-    pub call: for<'a> fn(u32, u32, &mut Reader<'a>, &mut Argv<'a>),
+    pub call: for<'a> fn(u32, u32, &mut ArgumentReader<'a>, &mut Argv<'a>),
 }
 
 /// The baked form of `climax_policy::rules`: how the policy has commands run.

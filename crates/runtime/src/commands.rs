@@ -1,4 +1,4 @@
-//! The command line of the server: one file for each subcommand.
+//! Parses the command line and runs a subcommand. Each subcommand has its own file.
 
 pub(crate) mod configuration;
 mod list;
@@ -12,51 +12,65 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use climax_core::output::pluralize;
 
 use crate::catalog::Catalog;
+use configuration::NamePosition;
 use list::ListArguments;
 use run::RunArguments;
 use search::SearchArguments;
 
 const USAGE_ERROR: u8 = 2;
 
-/// An MCP server for the command-line tools that were baked into it.
+const EXAMPLES: &str = "\
+Examples:
+  climax                            Serve all tools
+  climax git docker                 Serve only two CLIs
+  climax --policy team.yaml         Serve what a policy allows
+  climax list git                   List the tools of a CLI
+  climax search undo a commit       Find tools for a task
+  claude mcp add climax -- climax   Add the server to a client";
+
+/// MCP server for the command-line tools that were baked into it
 #[derive(Parser)]
 #[command(
     name = "climax",
+    after_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
     propagate_version = true
 )]
-struct Arguments {
+struct ServerArguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ServerCommand>,
     #[command(flatten)]
     run: RunArguments,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum ServerCommand {
     /// Serve over standard input and output (the default)
-    #[command(display_name = "climax")]
+    #[command(display_name = "climax", after_help = run::EXAMPLES)]
     Run(RunArguments),
-    /// Show what is baked into this binary
-    #[command(display_name = "climax")]
+    /// List the tools that are baked into this binary
+    #[command(display_name = "climax", after_help = list::EXAMPLES)]
     List(ListArguments),
-    /// Find tools by what they do, as agents do
-    #[command(display_name = "climax")]
+    /// Search tools by what they do, as agents do
+    #[command(display_name = "climax", after_help = search::EXAMPLES)]
     Search(SearchArguments),
 }
 
-/// Runs the program that serves a catalog. It reads the process's arguments.
+/// The `main` of a server for a catalog. Reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
     climax_runner::unblock_signals();
     if climax_runner::is_helper_process() {
         return climax_runner::helper_main();
     }
-    let Arguments { command, run } = arguments(catalog);
-    let result = match command.unwrap_or(Command::Run(run)) {
-        Command::Run(arguments) => run::execute(catalog, &arguments),
-        Command::List(arguments) => list::execute(catalog, &arguments),
-        Command::Search(arguments) => search::execute(catalog, &arguments),
+    let ServerArguments { command, run } = parse_arguments(catalog);
+    let result = match command {
+        None => run::execute(catalog, &run, NamePosition::First),
+        Some(ServerCommand::Run(arguments)) => {
+            run::execute(catalog, &arguments, NamePosition::AfterCommand)
+        }
+        Some(ServerCommand::List(arguments)) => list::execute(catalog, &arguments),
+        Some(ServerCommand::Search(arguments)) => search::execute(catalog, &arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,15 +81,17 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
     }
 }
 
-/// Whether a name is that of a subcommand.
-fn is_subcommand(name: &str) -> bool {
-    Arguments::command().find_subcommand(name).is_some()
+/// The names of the subcommands.
+fn subcommand_names() -> Vec<String> {
+    let command = ServerArguments::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    names.map(str::to_owned).collect()
 }
 
-fn arguments(catalog: &'static Catalog) -> Arguments {
-    // Most clients give none, and then there is no need to prepare for all that there could be.
+fn parse_arguments(catalog: &'static Catalog) -> ServerArguments {
+    // Most clients pass no arguments, and building the parser would delay the start.
     if std::env::args_os().len() <= 1 {
-        return Arguments {
+        return ServerArguments {
             command: None,
             run: RunArguments::default(),
         };
@@ -87,16 +103,16 @@ fn arguments(catalog: &'static Catalog) -> Arguments {
         pluralize(catalog.tables.clis.rows().len(), "CLI"),
         pluralize(catalog.tables.tools.rows().len(), "tool")
     );
-    let matches = Arguments::command().version(version).get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = ServerArguments::command().version(version).get_matches();
+    ServerArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Why a command fails.
+/// Why a subcommand failed.
 enum Failure {
-    /// A sentence.
+    /// A message without `error:`.
     Message(String),
-    /// Diagnostics that were drawn.
-    Drawn(String),
+    /// Rendered diagnostics.
+    Diagnostics(String),
 }
 
 impl From<String> for Failure {
@@ -109,7 +125,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Message(message) => writeln!(formatter, "error: {message}"),
-            Self::Drawn(text) => formatter.write_str(text),
+            Self::Diagnostics(text) => formatter.write_str(text),
         }
     }
 }
@@ -119,10 +135,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_arguments_are_the_defaults_that_the_help_tells() {
-        let command = Arguments::command().version("1");
+    fn a_start_without_arguments_uses_the_defaults_that_the_help_shows() {
+        let command = ServerArguments::command().version("1");
         let matches = command.get_matches_from(["climax"]);
-        let parsed = Arguments::from_arg_matches(&matches).expect("no arguments");
+        let parsed = ServerArguments::from_arg_matches(&matches).expect("no arguments");
         assert!(parsed.command.is_none());
         assert_eq!(parsed.run, RunArguments::default());
     }

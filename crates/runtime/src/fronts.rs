@@ -1,4 +1,4 @@
-//! What clients talk to: MCP, and the standard streams below it.
+//! Turns what clients send into requests to the service: MCP, and the stdio transport below it.
 
 pub(crate) mod delivery;
 pub(crate) mod mcp;

@@ -1,6 +1,6 @@
 //! The items that generated code uses. Nothing else outside this crate uses them.
 //!
-//! Generated code has one struct per tool: `read` builds it from a call's JSON with a [`Reader`], and
+//! Generated code has one struct per tool: `read` builds it from a call's JSON with a [`ArgumentReader`], and
 //! `write` turns it into a command line with an [`Argv`].
 
 pub use std::borrow::Cow;
@@ -16,6 +16,6 @@ pub use climax_discovery::trigrams::Trigrams;
 pub use phf;
 pub use phf_shared::PhfBorrow;
 
-pub use crate::call::arguments::{Kind, Reader, choice, choice_text};
+pub use crate::call::arguments::{ArgumentReader, ChoiceType, choice, choice_text};
 pub use crate::call::argv::Argv;
 pub use crate::catalog::{BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog};

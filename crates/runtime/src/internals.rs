@@ -13,9 +13,9 @@ use rmcp::transport::IntoTransport;
 use serde_json::{Map, Value};
 
 use crate::call::answer;
-use crate::call::arguments::Reader;
+use crate::call::arguments::ArgumentReader;
 use crate::call::argv::Argv;
-use crate::call::guard::Guard;
+use crate::call::guard::ExecutionGuard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::Configuration;
@@ -43,10 +43,10 @@ where
     };
     let configuration = Configuration {
         selection: Selection::all(catalog),
-        guard: Guard::default(),
+        guard: ExecutionGuard::default(),
         mode,
         max_concurrent: 16,
-        max_output: 1024 * 1024,
+        max_output_bytes: 1024 * 1024,
     };
     let service = Arc::new(configuration.service());
     let transport = TrackedTransport::new(transport.into_transport());
@@ -77,8 +77,8 @@ pub fn command_line(
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find_tool(tool).expect("the tool exists");
     let arena = Bump::new();
-    let mut reader = Reader::new(arguments, &arena, selection.argument_limits(&tool));
-    let mut argv = Argv::begin("program", selection.text(tool.command));
+    let mut reader = ArgumentReader::new(arguments, &arena, selection.argument_limits(&tool));
+    let mut argv = Argv::new("program", selection.text(tool.command));
     selection.write_command_line(number, &tool, &mut reader, &mut argv);
     assert!(reader.finish(argv.errors).is_ok());
     argv.words.len()

@@ -1,5 +1,5 @@
-//! Linux: orphans are adopted by the nearest subreaper, a process has a descriptor that tells its end, and
-//! `/proc` lists all processes.
+//! Linux: the nearest subreaper adopts orphans, pidfds signal the exit of a process, and `/proc` lists all
+//! processes.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ pub(crate) fn set_close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// The program of this process, also if its file was replaced.
+/// The program of this process, even if its file was replaced.
 #[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))
@@ -53,7 +53,7 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
 
 /// All descendants of this process. One that loses its parent meanwhile can be missed.
 pub(crate) fn descendants() -> io::Result<Vec<Pid>> {
-    // With hundreds of commands at once, it takes seconds if each worker reads the whole process table.
+    // With hundreds of commands at once, reading the whole process table in each worker would take seconds.
     descendants_by_parent().or_else(|_| descendants_by_table())
 }
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_find_descendants_find_the_same() {
+    fn walking_the_tree_and_reading_the_table_find_the_same_descendants() {
         let mut child = std::process::Command::new("sh")
             .args(["-c", "sleep 1401 & sleep 1402 & wait"])
             .spawn()

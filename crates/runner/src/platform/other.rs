@@ -1,5 +1,5 @@
-//! Systems other than Linux, that is macOS. Orphans are adopted by the system's first process, so one that
-//! also left its process group is not found again.
+//! Systems other than Linux, which means macOS. The init process adopts orphans, so an orphan that also left
+//! its process group cannot be found.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -29,7 +29,7 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-/// Starts a command in a directory that is open. This process changes to it meanwhile.
+/// Starts a command in a directory that is open. Changes the working directory of this process meanwhile.
 #[cfg_attr(
     target_os = "linux",
     expect(dead_code, reason = "tests have several threads")
@@ -46,7 +46,7 @@ pub(crate) fn spawn_in_directory(
     child
 }
 
-/// There are no such descriptors.
+/// This system has no descriptors for processes.
 pub(crate) fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
 }
@@ -54,7 +54,7 @@ pub(crate) fn open_pidfd(_: Pid) -> Option<OwnedFd> {
 /// Whether orphans are adopted by a process that calls [`adopt_orphans`].
 pub(crate) const ADOPTS_ORPHANS: bool = false;
 
-/// Does nothing: it is not possible.
+/// Does nothing: this system has no subreapers.
 #[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
@@ -87,7 +87,7 @@ mod tests {
     use std::process::Stdio;
 
     #[test]
-    fn a_child_is_found() {
+    fn a_child_is_among_the_descendants() {
         let mut child = Command::new("cat")
             .stdin(Stdio::piped())
             .spawn()

@@ -1,4 +1,4 @@
-//! Puts what came of a command into the words that an agent reads.
+//! Turns the outcome of a command into the text that an agent reads.
 
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
@@ -6,19 +6,19 @@ use std::os::unix::process::ExitStatusExt;
 use climax_core::scalar::Number;
 use climax_runner::{CapturedOutput, Completion, Outcome};
 
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 
 /// The text of a call's result.
 #[derive(Debug)]
 pub(crate) struct CallAnswer {
-    /// What the agent reads.
+    /// The text that the agent reads.
     pub(crate) text: String,
     /// Whether the call failed.
     pub(crate) is_error: bool,
 }
 
 impl CallAnswer {
-    /// A failure before anything ran.
+    /// A failure before a command was started.
     pub(crate) fn error(text: String) -> Self {
         Self {
             text,
@@ -27,17 +27,17 @@ impl CallAnswer {
     }
 
     /// A refusal, with a line for each reason.
-    pub(crate) fn refusal(refusal: &Refusal) -> Self {
-        let (what, reasons) = match refusal {
-            Refusal::Arguments(reasons) => ("Argument", reasons),
-            Refusal::Policy(reasons) => ("Policy", reasons),
+    pub(crate) fn refusal(refusal: &CallRefusal) -> Self {
+        let (subject, reasons) = match refusal {
+            CallRefusal::Arguments(reasons) => ("Argument", reasons),
+            CallRefusal::Policy(reasons) => ("Policy", reasons),
         };
         let reasons = reasons.join("\n  - ");
-        Self::error(format!("{what} validation failed:\n  - {reasons}"))
+        Self::error(format!("{subject} validation failed:\n  - {reasons}"))
     }
 }
 
-/// The answer to a call that was carried out.
+/// The answer to a call whose command has ended, or could not be started.
 pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
@@ -52,13 +52,13 @@ pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
     };
     let mut text = trimmed(outcome.stdout);
     let stderr = trimmed(outcome.stderr);
-    let begin_part = |text: &mut String| {
+    let start_section = |text: &mut String| {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
     };
     if !stderr.is_empty() || problem.is_some() {
-        begin_part(&mut text);
+        start_section(&mut text);
         text.push_str("[stderr]");
         let stderr = Some(stderr).filter(|text| !text.is_empty());
         for part in stderr.into_iter().chain(problem) {
@@ -67,7 +67,7 @@ pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
         }
     }
     if code != 0 {
-        begin_part(&mut text);
+        start_section(&mut text);
         let _ = write!(text, "[exit code: {code}]");
     }
     if text.is_empty() {
@@ -79,13 +79,15 @@ pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
     }
 }
 
-/// Output without blank lines around it. The first line keeps its indentation, which means
-/// something: ` M file` in `git status`.
+/// Removes blank lines at both ends and trailing white space. The first line keeps its indentation, which can
+/// be significant: ` M file` in `git status`.
 fn trimmed(captured: CapturedOutput) -> String {
     let mut text = captured.into_text();
     text.truncate(text.trim_end().len());
-    let blank = text.len() - text.trim_start().len();
-    let start = text[..blank].rfind('\n').map_or(0, |newline| newline + 1);
+    let blank_bytes = text.len() - text.trim_start().len();
+    let start = text[..blank_bytes]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
     text.drain(..start);
     text
 }
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn success_is_what_was_printed() {
+    fn the_answer_of_a_successful_command_is_its_output() {
         assert_eq!(text("out\n", "", exited(0)), "out");
         assert_eq!(text("out\n", "warn\n", exited(0)), "out\n\n[stderr]\nwarn");
         assert_eq!(text("", "", exited(0)), "(no output)");
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn failure_has_an_exit_code() {
+    fn the_answer_of_a_failed_command_has_its_exit_code() {
         assert_eq!(
             text("", "bad\n", exited(1)),
             "[stderr]\nbad\n\n[exit code: 1]"
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_keeps_what_was_printed_so_far() {
+    fn a_timeout_keeps_the_output_so_far() {
         let completion = || Completion::TimedOut(Duration::from_secs(1));
         assert_eq!(
             text("half\n", "", completion()),
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_around_go_and_the_first_lines_indentation_stays() {
+    fn blank_lines_at_both_ends_are_removed_and_the_first_line_keeps_its_indentation() {
         assert_eq!(
             text("\n  \n M file\n?? x  \n\n", "", exited(0)),
             " M file\n?? x"
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn invalid_utf8_is_replaced() {
         let outcome = Outcome {
             stdout: captured(b"a\xffb\0"),
             stderr: captured(b""),

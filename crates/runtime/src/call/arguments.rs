@@ -1,4 +1,4 @@
-//! Turns a call's JSON into typed values, and collects what is wrong with it.
+//! Turns a call's JSON into typed values, and collects the errors in it.
 
 use bumpalo::Bump;
 use climax_catalog::rows::Rows;
@@ -8,144 +8,144 @@ use climax_core::scalar::Number;
 use climax_policy::limit::{self, Bounds};
 use serde_json::{Map, Value};
 
-use crate::call::argv::{IntoWord, Word};
+use crate::call::argv::{ArgvWord, IntoArgvWord};
 
-/// Reads the arguments of one call. It never stops at an error: what it returns then is a
-/// placeholder, and the error is kept.
-pub struct Reader<'a> {
+/// Reads the arguments of one call. It does not stop at an error: it records the error and returns a
+/// placeholder.
+pub struct ArgumentReader<'a> {
     arguments: &'a Map<String, Value>,
-    /// Holds the strings that coercion makes.
+    /// Owns the strings that coercion creates.
     arena: &'a Bump,
-    allowed: Allowed<'a>,
+    limits: ArgumentLimits<'a>,
     missing: Vec<String>,
     invalid: Vec<String>,
-    not_allowed: Vec<String>,
+    policy_violations: Vec<String>,
 }
 
-/// What policies allow as arguments of a tool.
+/// The limits that policies set for a tool's arguments.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Allowed<'a> {
-    /// The limits, if there are some.
-    pub(crate) limits: Rows<'a, LimitRow>,
-    /// The catalog's text and automata, which they refer to.
+pub(crate) struct ArgumentLimits<'a> {
+    /// The limits; empty if there are none.
+    pub(crate) rows: Rows<'a, LimitRow>,
+    /// The catalog's text and automata, which the rows refer to.
     pub(crate) text: &'a str,
     pub(crate) automata: &'static [u8],
 }
 
-impl<'a> Allowed<'a> {
-    /// The arguments whose values are meant to begin with a dash, by name: all that is said about them
-    /// says so.
-    pub(crate) fn dashed(self) -> Vec<&'a str> {
+impl<'a> ArgumentLimits<'a> {
+    /// The names of the arguments whose values may start with a dash: those whose limits all have a pattern that
+    /// starts with a literal dash.
+    pub(crate) fn allowing_leading_dash(self) -> Vec<&'a str> {
         let name = |limit: &LimitRow| limit.argument.of(self.text);
-        let is_meant = |limit: &LimitRow| {
-            let limits = self.limits.iter();
-            let mut limits = limits.filter(|other| name(other) == name(limit));
-            limits.all(|limit| limit.begins_with_dash)
+        let is_allowing = |limit: &LimitRow| {
+            let rows = self.rows.iter();
+            let mut rows = rows.filter(|other| name(other) == name(limit));
+            rows.all(|row| row.begins_with_dash)
         };
-        let meant = self.limits.iter().filter(is_meant);
-        meant.map(|limit| name(&limit)).collect()
+        let allowing = self.rows.iter().filter(is_allowing);
+        allowing.map(|limit| name(&limit)).collect()
     }
 }
 
 /// Why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// The arguments are wrong.
+pub(crate) enum CallRefusal {
+    /// The arguments are invalid.
     Arguments(Vec<String>),
     /// A policy does not allow them.
     Policy(Vec<String>),
 }
 
-impl<'a> Reader<'a> {
-    /// A reader of the given arguments.
+impl<'a> ArgumentReader<'a> {
+    /// Creates a reader.
     pub(crate) fn new(
         arguments: &'a Map<String, Value>,
         arena: &'a Bump,
-        allowed: Allowed<'a>,
+        limits: ArgumentLimits<'a>,
     ) -> Self {
         Self {
             arguments,
             arena,
-            allowed,
+            limits,
             missing: Vec::new(),
             invalid: Vec::new(),
-            not_allowed: Vec::new(),
+            policy_violations: Vec::new(),
         }
     }
 
-    /// What is wrong: first what is missing, then the rest in definition order, then `more`. Only when
-    /// nothing of this is wrong, what is not allowed.
-    pub(crate) fn finish(mut self, mut more: Vec<String>) -> Result<(), Refusal> {
+    /// Fails if there are errors: missing arguments first, then invalid ones in definition order, then
+    /// `other_errors`. Policy violations are reported only if there are no other errors.
+    pub(crate) fn finish(mut self, mut other_errors: Vec<String>) -> Result<(), CallRefusal> {
         self.missing.append(&mut self.invalid);
-        self.missing.append(&mut more);
+        self.missing.append(&mut other_errors);
         if !self.missing.is_empty() {
-            Err(Refusal::Arguments(self.missing))
-        } else if !self.not_allowed.is_empty() {
-            Err(Refusal::Policy(self.not_allowed))
+            Err(CallRefusal::Arguments(self.missing))
+        } else if !self.policy_violations.is_empty() {
+            Err(CallRefusal::Policy(self.policy_violations))
         } else {
             Ok(())
         }
     }
 
-    /// A value that must be there.
+    /// A required value.
     #[inline(never)]
-    pub fn required<T: Typed<'a>>(&mut self, name: &'static str) -> T {
-        if self.present(name).is_none() {
-            self.is_missing(name);
+    pub fn required<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> T {
+        if self.get_non_null(name).is_none() {
+            self.report_missing(name);
         }
         self.optional(name).unwrap_or(T::PLACEHOLDER)
     }
 
-    /// A value that may be there.
+    /// An optional value.
     #[inline(never)]
-    pub fn optional<T: Typed<'a>>(&mut self, name: &'static str) -> Option<T> {
-        let value = self.present(name)?;
+    pub fn optional<T: ArgumentValue<'a>>(&mut self, name: &'static str) -> Option<T> {
+        let value = self.get_non_null(name)?;
         self.coerced(name, value)
     }
 
-    /// A value that has a default.
+    /// An optional value with a default.
     #[inline(never)]
-    pub fn or<T: Typed<'a>>(&mut self, name: &'static str, default: T) -> T {
+    pub fn or<T: ArgumentValue<'a>>(&mut self, name: &'static str, default: T) -> T {
         self.optional(name).unwrap_or(default)
     }
 
-    /// The number of one of an enum's values, which must be there. The values are given as words of
-    /// a command line, one a line.
+    /// The index of a required enum value. `values` has one value per line, as the command line has them.
     pub fn required_choice(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
     ) -> usize {
-        if self.present(name).is_none() {
-            self.is_missing(name);
+        if self.get_non_null(name).is_none() {
+            self.report_missing(name);
         }
-        self.optional_choice(name, kind, values).unwrap_or(0)
+        self.optional_choice(name, choice_type, values).unwrap_or(0)
     }
 
-    /// The number of one of an enum's values, which may be there.
+    /// The index of an optional enum value.
     pub fn optional_choice(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
     ) -> Option<usize> {
-        let value = self.present(name)?;
-        let mut values_of_enum = values.split('\n');
-        let index = match kind {
-            Kind::Text => {
+        let value = self.get_non_null(name)?;
+        let mut known_values = values.split('\n');
+        let index = match choice_type {
+            ChoiceType::Text => {
                 let text: &str = self.converted(name, value)?;
-                values_of_enum.position(|known| known == text)
+                known_values.position(|known| known == text)
             }
-            Kind::Integer => {
+            ChoiceType::Integer => {
                 let integer: i64 = self.converted(name, value)?;
-                values_of_enum.position(|known| known.parse() == Ok(integer))
+                known_values.position(|known| known.parse() == Ok(integer))
             }
-            Kind::Number => {
+            ChoiceType::Number => {
                 let number: Number = self.converted(name, value)?;
-                let is_it =
-                    |known| scalar::parse_exact_number(known).is_some_and(|it| it.is_same(number));
-                values_of_enum.position(is_it)
+                let is_same = |known| {
+                    scalar::parse_exact_number(known).is_some_and(|known| known.is_same(number))
+                };
+                known_values.position(is_same)
             }
         };
         match index {
@@ -154,86 +154,92 @@ impl<'a> Reader<'a> {
                 self.invalid
                     .push(format!("Argument '{name}' must be one of: {values}"));
             }
-            // It is the enum's word that the command gets.
-            Some(index) if !self.allowed.limits.is_empty() => {
+            // Limits apply to the enum's own text, because that is what the command gets.
+            Some(index) if !self.limits.rows.is_empty() => {
                 let text = choice_text(values, index);
-                let number = match kind {
-                    Kind::Text => None,
-                    Kind::Integer | Kind::Number => scalar::parse_exact_number(text),
+                let number = match choice_type {
+                    ChoiceType::Text => None,
+                    ChoiceType::Integer | ChoiceType::Number => scalar::parse_exact_number(text),
                 };
-                self.hold_against_limits(name, text, number);
+                self.check_limits(name, text, number);
             }
             Some(_) => {}
         }
         index
     }
 
-    /// The number of one of an enum's values, with a default.
+    /// The index of an optional enum value with a default.
     pub fn choice_or(
         &mut self,
         name: &'static str,
-        kind: Kind,
+        choice_type: ChoiceType,
         values: &'static str,
         default: usize,
     ) -> usize {
-        self.optional_choice(name, kind, values).unwrap_or(default)
+        self.optional_choice(name, choice_type, values)
+            .unwrap_or(default)
     }
 
     /// `null` counts as absent.
-    fn present(&self, name: &str) -> Option<&'a Value> {
+    fn get_non_null(&self, name: &str) -> Option<&'a Value> {
         self.arguments.get(name).filter(|value| !value.is_null())
     }
 
-    fn coerced<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+    fn coerced<T: ArgumentValue<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
         let coerced = self.converted::<T>(name, value)?;
-        if !self.allowed.limits.is_empty()
-            && let Some(word) = coerced.into_word()
+        if !self.limits.rows.is_empty()
+            && let Some(word) = coerced.into_argv_word()
         {
-            self.hold_against_limits(name, &word.text(), word.number());
+            self.check_limits(name, &word.text(), word.number());
         }
         Some(coerced)
     }
 
-    fn converted<T: Typed<'a>>(&mut self, name: &'static str, value: &'a Value) -> Option<T> {
+    fn converted<T: ArgumentValue<'a>>(
+        &mut self,
+        name: &'static str,
+        value: &'a Value,
+    ) -> Option<T> {
         let converted = T::coerce(value, self.arena);
         if converted.is_none() {
-            self.is_invalid(name, value, T::NAME);
+            self.report_invalid(name, value, T::NAME);
         }
         converted
     }
 
-    fn hold_against_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
-        let allowed = self.allowed;
-        for limit in allowed.limits.iter() {
-            if limit.argument.of(allowed.text) == name {
+    fn check_limits(&mut self, name: &str, text: &str, number: Option<Number>) {
+        let limits = self.limits;
+        for limit in limits.rows.iter() {
+            if limit.argument.of(limits.text) == name {
                 let bounds = Bounds {
-                    pattern: limit.pattern.map_or("", |piece| piece.of(allowed.text)),
-                    automaton: limit.automaton.of_bytes(allowed.automata),
+                    pattern: limit.pattern.map_or("", |piece| piece.of(limits.text)),
+                    automaton: limit.automaton.of_bytes(limits.automata),
                     min: limit.min,
                     max: limit.max,
                 };
-                bounds.check(name, text, number, &mut self.not_allowed);
+                bounds.check(name, text, number, &mut self.policy_violations);
             }
         }
     }
 
     #[cold]
-    fn is_missing(&mut self, name: &str) {
+    fn report_missing(&mut self, name: &str) {
         self.missing
             .push(format!("Missing required argument '{name}'"));
     }
 
     #[cold]
-    fn is_invalid(&mut self, name: &str, value: &Value, wanted: &str) {
-        let shown = shown(value);
+    fn report_invalid(&mut self, name: &str, value: &Value, type_name: &str) {
+        let value = format_value(value);
         self.invalid.push(format!(
-            "Argument '{name}': cannot convert '{shown}' to {wanted}"
+            "Argument '{name}': cannot convert '{value}' to {type_name}"
         ));
     }
 }
 
-/// A value for an error message: strings without quotes, everything else as JSON, and not too much.
-fn shown(value: &Value) -> String {
+/// Formats a value for an error message: strings without quotes, everything else as JSON; cut off if it is
+/// long.
+fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => limit::truncate_for_message(text),
         other => limit::truncate_for_message(&other.to_string()),
@@ -242,7 +248,7 @@ fn shown(value: &Value) -> String {
 
 /// The type of an enum's values.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ChoiceType {
     /// `string`
     Text,
     /// `integer`
@@ -251,41 +257,41 @@ pub enum Kind {
     Number,
 }
 
-/// An enum's value as a word of a command line.
+/// An enum value as a word of a command line.
 ///
 /// # Panics
-/// The enum has no such value.
+/// If the enum has no value at `index`.
 #[must_use]
-pub fn choice(kind: Kind, values: &'static str, index: usize) -> Word<'static> {
+pub fn choice(choice_type: ChoiceType, values: &'static str, index: usize) -> ArgvWord<'static> {
     let text = choice_text(values, index);
-    match kind {
-        Kind::Text => Word::Text(text),
-        Kind::Integer | Kind::Number => Word::Literal(text),
+    match choice_type {
+        ChoiceType::Text => ArgvWord::Text(text),
+        ChoiceType::Integer | ChoiceType::Number => ArgvWord::Literal(text),
     }
 }
 
-/// An enum's value as text.
+/// An enum value as text.
 ///
 /// # Panics
-/// The enum has no such value.
+/// If the enum has no value at `index`.
 #[must_use]
 pub fn choice_text(values: &'static str, index: usize) -> &'static str {
     let value = values.split('\n').nth(index);
     value.expect("an enum has a value for each variant")
 }
 
-/// A type that an argument can have.
-pub trait Typed<'a>: Copy + IntoWord<'a> {
-    /// The type's name in messages.
+/// A type that an argument can have, with its coercion from JSON.
+pub trait ArgumentValue<'a>: Copy + IntoArgvWord<'a> {
+    /// The type's name in error messages.
     const NAME: &'static str;
-    /// What stands for a value that is missing or wrong, until the call is refused.
+    /// Returned for a missing or invalid value. The call is refused before it is used.
     const PLACEHOLDER: Self;
 
-    /// The value that the JSON stands for.
+    /// Converts a JSON value, or returns `None` if that is not possible.
     fn coerce(value: &'a Value, arena: &'a Bump) -> Option<Self>;
 }
 
-impl<'a> Typed<'a> for &'a str {
+impl<'a> ArgumentValue<'a> for &'a str {
     const NAME: &'static str = "string";
     const PLACEHOLDER: Self = "";
 
@@ -306,7 +312,7 @@ impl<'a> Typed<'a> for &'a str {
     }
 }
 
-impl<'a> Typed<'a> for i64 {
+impl<'a> ArgumentValue<'a> for i64 {
     const NAME: &'static str = "integer";
     const PLACEHOLDER: Self = 0;
 
@@ -323,14 +329,14 @@ impl<'a> Typed<'a> for i64 {
     }
 }
 
-impl<'a> Typed<'a> for Number {
+impl<'a> ArgumentValue<'a> for Number {
     const NAME: &'static str = "number";
     const PLACEHOLDER: Self = Number::Integer(0);
 
     fn coerce(value: &'a Value, _: &'a Bump) -> Option<Self> {
         match value {
             Value::Number(number) if number.is_f64() => number.as_f64().map(Number::Float),
-            // As for integers: what does not fit is not rounded.
+            // As for integers: a number that does not fit is refused, not rounded.
             Value::Number(number) => number.as_i64().map(Number::Integer),
             Value::Bool(boolean) => Some(Number::Float((*boolean).into())),
             Value::String(text) => scalar::parse_number(text),
@@ -339,7 +345,7 @@ impl<'a> Typed<'a> for Number {
     }
 }
 
-impl<'a> Typed<'a> for bool {
+impl<'a> ArgumentValue<'a> for bool {
     const NAME: &'static str = "boolean";
     const PLACEHOLDER: Self = false;
 
@@ -358,9 +364,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn coerce<T: for<'a> Typed<'a> + 'static>(value: &Value) -> Option<T> {
+    fn coerce<T: for<'a> ArgumentValue<'a> + 'static>(value: &Value) -> Option<T> {
         let arena = Bump::new();
-        // The value is copied out before the arena goes: only types that borrow nothing are tried.
+        // `T` is 'static, so it borrows nothing from the arena.
         T::coerce(value, &arena)
     }
 
@@ -450,11 +456,11 @@ mod tests {
     }
 
     #[test]
-    fn missing_arguments_are_named_before_wrong_ones_and_null_is_absent() {
+    fn missing_arguments_are_reported_before_invalid_ones_and_null_is_absent() {
         let arguments = json!({"count": "many", "gone": null, "list": [1, 2], "extra": 1});
         let arena = Bump::new();
         let arguments = arguments.as_object().expect("an object");
-        let mut reader = Reader::new(arguments, &arena, Allowed::default());
+        let mut reader = ArgumentReader::new(arguments, &arena, ArgumentLimits::default());
         let _: i64 = reader.required("count");
         let _: &str = reader.required("gone");
         let _: Option<&str> = reader.optional("list");
@@ -467,13 +473,13 @@ mod tests {
         ];
         assert_eq!(
             reader.finish(vec!["one more".to_owned()]),
-            Err(Refusal::Arguments(reasons.map(str::to_owned).into()))
+            Err(CallRefusal::Arguments(reasons.map(str::to_owned).into()))
         );
     }
 
     #[test]
-    fn a_long_value_is_cut_in_the_message() {
-        let text = shown(&json!("ä".repeat(1000)));
+    fn a_long_value_is_cut_off_in_the_message() {
+        let text = format_value(&json!("ä".repeat(1000)));
         assert_eq!(text.chars().count(), 201);
     }
 }

@@ -1,32 +1,32 @@
-//! Turns typed arguments into a command line.
+//! Turns a tool's typed arguments into a command line.
 
 use std::borrow::Cow;
 
 use climax_core::scalar::{Number, parse_boolean};
 use climax_policy::limit::truncate_for_message;
 
-use crate::call::expand::expand_set;
+use crate::call::expand::expand_if_set;
 
-/// The command line of one call while it is written, and what goes beside it.
+/// The command line of a call, its working directory and its standard input, built argument by argument.
 #[derive(Default)]
 pub struct Argv<'a> {
     /// The program and its arguments.
     pub(crate) words: Vec<Cow<'a, str>>,
-    /// Where it runs, if the call says so.
+    /// The working directory, if the call sets it.
     pub(crate) directory: Option<&'a str>,
-    /// What it reads, if the call says so.
+    /// Standard input, if the call sets it.
     pub(crate) stdin: Option<&'a str>,
-    /// Arguments whose values are meant to begin with a dash, by name.
-    pub(crate) dashed: Vec<&'a str>,
+    /// The names of the arguments whose values may start with a dash.
+    pub(crate) allowing_leading_dash: Vec<&'a str>,
     /// Why the call is refused.
     pub(crate) errors: Vec<String>,
-    /// Whether it is only shown: then variables stay as they are written.
-    is_shown: bool,
+    /// Whether the command line is only displayed. Then variables are not expanded.
+    is_preview: bool,
 }
 
 impl<'a> Argv<'a> {
-    /// Begins with a base command, expanded already, and a tool's own words.
-    pub(crate) fn begin(base: &'a str, command: &'a str) -> Self {
+    /// Starts with the words of the base command, already expanded, and of the tool's command.
+    pub(crate) fn new(base: &'a str, command: &'a str) -> Self {
         let words = base.split_whitespace().chain(command.split_whitespace());
         Self {
             words: words.map(Cow::Borrowed).collect(),
@@ -34,38 +34,38 @@ impl<'a> Argv<'a> {
         }
     }
 
-    /// Begins one that is only shown.
-    pub(crate) fn begin_shown(base: &'a str, command: &'a str) -> Self {
+    /// Starts a command line that is only displayed.
+    pub(crate) fn new_preview(base: &'a str, command: &'a str) -> Self {
         Self {
-            is_shown: true,
-            ..Self::begin(base, command)
+            is_preview: true,
+            ..Self::new(base, command)
         }
     }
 
-    /// A value as the command gets it, if all its variables are set.
-    fn expanded(&self, value: &'static str) -> Option<Cow<'static, str>> {
-        if self.is_shown {
+    /// Expands the variables in a value. Returns `None` if one is not set.
+    fn expand(&self, value: &'static str) -> Option<Cow<'static, str>> {
+        if self.is_preview {
             Some(value.into())
         } else {
-            expand_set(value)
+            expand_if_set(value)
         }
     }
 
-    /// A word of its own, whatever it looks like.
+    /// Appends a value as a word, even if it looks like an option.
     #[inline(never)]
-    pub fn word(&mut self, value: impl IntoWord<'a>) {
-        if let Some(word) = value.into_word() {
+    pub fn word(&mut self, value: impl IntoArgvWord<'a>) {
+        if let Some(word) = value.into_argv_word() {
             self.words.push(word.text());
         }
     }
 
-    /// Free text as a word of its own. One that looks like an option would be taken for one.
+    /// Appends a positional argument. Refuses text that the command would read as an option.
     #[inline(never)]
-    pub fn positional(&mut self, name: &'static str, value: impl IntoWord<'a>) {
-        let Some(word) = value.into_word() else {
+    pub fn positional(&mut self, name: &'static str, value: impl IntoArgvWord<'a>) {
+        let Some(word) = value.into_argv_word() else {
             return;
         };
-        if word.is_like_an_option() && !self.dashed.contains(&name) {
+        if word.looks_like_option() && !self.allowing_leading_dash.contains(&name) {
             let text = truncate_for_message(&word.text());
             self.errors.push(format!(
                 "Argument '{name}': value '{text}' would be read as an option"
@@ -75,58 +75,58 @@ impl<'a> Argv<'a> {
         }
     }
 
-    /// A flag and its value.
+    /// Appends a flag and its value.
     #[inline(never)]
-    pub fn flag(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        let Some(word) = value.into_word() else {
+    pub fn flag(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        let Some(word) = value.into_argv_word() else {
             return;
         };
-        // `--` itself says that what follows is no option.
+        // A word after `--` is never read as an option.
         let is_long = flag.starts_with("--") && flag != "--";
         let is_short = flag.starts_with('-') && flag.chars().count() == 2 && flag != "--";
-        if word.is_like_an_option() && (is_long || is_short) {
-            // As a word of its own it could be taken for another option.
-            let joint = if is_long { "=" } else { "" };
+        if word.looks_like_option() && (is_long || is_short) {
+            // The command could read the value as an option of its own.
+            let separator = if is_long { "=" } else { "" };
             let text = word.text();
-            self.words.push(format!("{flag}{joint}{text}").into());
+            self.words.push(format!("{flag}{separator}{text}").into());
         } else {
             self.words.push(flag.into());
             self.words.push(word.text());
         }
     }
 
-    /// A value joined to its flag: `file=notes`.
+    /// Appends a flag joined with its value: `file=notes`.
     #[inline(never)]
-    pub fn inline(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        if let Some(word) = value.into_word() {
+    pub fn inline(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        if let Some(word) = value.into_argv_word() {
             self.words.push(format!("{flag}{}", word.text()).into());
         }
     }
 
-    /// A flag that is there or not.
+    /// Appends a flag if the value is true.
     #[inline(never)]
-    pub fn switch(&mut self, flag: &'static str, value: impl IntoWord<'a>) {
-        if let Some(Word::Boolean(true)) = value.into_word() {
+    pub fn switch(&mut self, flag: &'static str, value: impl IntoArgvWord<'a>) {
+        if let Some(ArgvWord::Boolean(true)) = value.into_argv_word() {
             self.words.push(flag.into());
         }
     }
 
-    /// The directory to run in. An empty one is none.
+    /// Sets the working directory, unless it is empty.
     #[inline(never)]
     pub fn directory(&mut self, value: impl Into<Option<&'a str>>) {
         self.directory = value.into().filter(|directory| !directory.is_empty());
     }
 
-    /// What the command reads.
+    /// Sets the standard input.
     #[inline(never)]
     pub fn stdin(&mut self, value: impl Into<Option<&'a str>>) {
         self.stdin = value.into();
     }
 
-    /// An argument of every command: left out if a variable in it is not set, or nothing is left.
+    /// Appends a global argument, unless it uses an unset variable or is empty.
     #[inline(never)]
     pub fn global(&mut self, flag: &'static str, value: &'static str) {
-        let Some(value) = self.expanded(value).filter(|value| !value.is_empty()) else {
+        let Some(value) = self.expand(value).filter(|value| !value.is_empty()) else {
             return;
         };
         if flag.ends_with('=') {
@@ -137,24 +137,24 @@ impl<'a> Argv<'a> {
         }
     }
 
-    /// A flag of every command: there if its value is true.
+    /// Appends a global flag if its value is true.
     #[inline(never)]
     pub fn global_switch(&mut self, flag: &'static str, value: &'static str) {
-        let value = self.expanded(value).unwrap_or_default();
+        let value = self.expand(value).unwrap_or_default();
         if parse_boolean(&value) == Some(true) || value == "1" {
             self.words.push(flag.into());
         }
     }
 }
 
-/// A value that can become a word.
+/// A value that can become a word of a command line.
 #[derive(Clone, Copy)]
-pub enum Word<'a> {
-    /// Text
+pub enum ArgvWord<'a> {
+    /// A string
     Text(&'a str),
-    /// Text that stands for a number
+    /// The text of a number
     Literal(&'a str),
-    /// A whole number
+    /// An integer
     Integer(i64),
     /// A number
     Number(Number),
@@ -162,7 +162,7 @@ pub enum Word<'a> {
     Boolean(bool),
 }
 
-impl<'a> Word<'a> {
+impl<'a> ArgvWord<'a> {
     pub(crate) fn text(self) -> Cow<'a, str> {
         match self {
             Self::Text(text) | Self::Literal(text) => text.into(),
@@ -173,7 +173,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// The number that it is, if it is one.
+    /// The value as a number, if it is one.
     pub(crate) fn number(self) -> Option<Number> {
         match self {
             Self::Integer(integer) => Some(Number::Integer(integer)),
@@ -182,51 +182,52 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Text like `-x`. A single `-` is a value by custom, and negative numbers are numbers.
-    fn is_like_an_option(self) -> bool {
+    /// Whether it is text like `-x`. A single `-` conventionally means standard input, and negative numbers
+    /// are numbers.
+    fn looks_like_option(self) -> bool {
         matches!(self, Self::Text(text) if text.starts_with('-') && text != "-")
     }
 }
 
-/// A typed argument that goes into a command line, if it is there.
-pub trait IntoWord<'a> {
-    /// The word, if there is one.
-    fn into_word(self) -> Option<Word<'a>>;
+/// A typed argument that may become a word of a command line.
+pub trait IntoArgvWord<'a> {
+    /// The word, unless the argument is absent.
+    fn into_argv_word(self) -> Option<ArgvWord<'a>>;
 }
 
-impl<'a> IntoWord<'a> for Word<'a> {
-    fn into_word(self) -> Option<Word<'a>> {
+impl<'a> IntoArgvWord<'a> for ArgvWord<'a> {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
         Some(self)
     }
 }
 
-impl<'a> IntoWord<'a> for &'a str {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Text(self))
+impl<'a> IntoArgvWord<'a> for &'a str {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Text(self))
     }
 }
 
-impl<'a> IntoWord<'a> for i64 {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Integer(self))
+impl<'a> IntoArgvWord<'a> for i64 {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Integer(self))
     }
 }
 
-impl<'a> IntoWord<'a> for Number {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Number(self))
+impl<'a> IntoArgvWord<'a> for Number {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Number(self))
     }
 }
 
-impl<'a> IntoWord<'a> for bool {
-    fn into_word(self) -> Option<Word<'a>> {
-        Some(Word::Boolean(self))
+impl<'a> IntoArgvWord<'a> for bool {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        Some(ArgvWord::Boolean(self))
     }
 }
 
-impl<'a, T: IntoWord<'a>> IntoWord<'a> for Option<T> {
-    fn into_word(self) -> Option<Word<'a>> {
-        self.and_then(IntoWord::into_word)
+impl<'a, T: IntoArgvWord<'a>> IntoArgvWord<'a> for Option<T> {
+    fn into_argv_word(self) -> Option<ArgvWord<'a>> {
+        self.and_then(IntoArgvWord::into_argv_word)
     }
 }
 
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_base_command_and_the_tools_words_are_split_on_white_space() {
-        let argv = Argv::begin("python  -m\tmyapp", "users list");
+        let argv = Argv::new("python  -m\tmyapp", "users list");
         assert_eq!(argv.words, ["python", "-m", "myapp", "users", "list"]);
     }
 
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_like_an_option_is_joined_to_its_flag() {
+    fn a_value_that_looks_like_an_option_is_joined_to_its_flag() {
         assert_eq!(
             words(|argv| argv.flag("--message", "-- fix")),
             ["--message=-- fix"]
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_positional_value_like_an_option_is_refused() {
+    fn a_positional_value_that_looks_like_an_option_is_refused() {
         let mut argv = Argv::default();
         argv.positional("path", "--output=x");
         argv.positional("path", "-");
@@ -286,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_there_when_true() {
+    fn a_switch_is_present_if_its_value_is_true() {
         assert_eq!(words(|argv| argv.switch("-a", true)), ["-a"]);
         assert_eq!(words(|argv| argv.switch("-a", Some(false))), [""; 0]);
     }
 
     #[test]
-    fn global_arguments_go_when_their_variable_is_unset() {
+    fn global_arguments_are_left_out_if_their_variable_is_unset() {
         assert_eq!(
             words(|argv| argv.global("vault=", "notes")),
             ["vault=notes"]

@@ -1,9 +1,9 @@
-//! Expands `~`, `$NAME` and `${NAME}` in what a config says, when a call needs it.
+//! Expands `~`, `$NAME` and `${NAME}` in the texts of configs and policies at run time.
 
 use std::borrow::Cow;
 use std::env;
 
-/// The text with `~` at its start and variables expanded. One that is not set stays as it is.
+/// Expands a leading `~` and all variables. References to unset variables stay as they are.
 pub(crate) fn expand(text: &str) -> Cow<'_, str> {
     let with_home = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
@@ -20,8 +20,8 @@ pub(crate) fn expand(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with variables expanded, if all of them are set.
-pub(crate) fn expand_set(text: &str) -> Option<Cow<'_, str>> {
+/// Expands all variables. Returns `None` if one of them is not set.
+pub(crate) fn expand_if_set(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('$') {
         return Some(Cow::Borrowed(text));
     }
@@ -29,16 +29,16 @@ pub(crate) fn expand_set(text: &str) -> Option<Cow<'_, str>> {
     all_set.then_some(Cow::Owned(expanded))
 }
 
-/// The first variable in a text that is not set, or has nothing in it.
+/// The first variable in a text that is unset or empty.
 pub(crate) fn unset_variable(text: &str) -> Option<&str> {
     let mut references = text
         .split('$')
         .skip(1)
-        .filter_map(|after| variable(after).0);
+        .filter_map(|after| parse_variable(after).0);
     references.find(|name| env::var(name).unwrap_or_default().is_empty())
 }
 
-/// The text with variables replaced, and whether all of them had a value.
+/// Replaces variables by their values. Returns the text, and whether all variables had a value.
 fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool) {
     let mut expanded = String::with_capacity(text.len());
     let mut all_set = true;
@@ -46,7 +46,7 @@ fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool
     while let Some(dollar) = rest.find('$') {
         expanded += &rest[..dollar];
         let after = &rest[dollar + 1..];
-        let (name, length) = variable(after);
+        let (name, length) = parse_variable(after);
         let reference = &rest[dollar..=dollar + length];
         match name.map(get) {
             Some(Some(value)) => expanded += &value,
@@ -61,16 +61,19 @@ fn substitute(text: &str, get: &dyn Fn(&str) -> Option<String>) -> (String, bool
     (expanded + rest, all_set)
 }
 
-/// The name after a dollar sign, if it is one, and how many bytes it takes.
-fn variable(after: &str) -> (Option<&str>, usize) {
+/// Parses what follows a dollar sign: the variable's name, if there is one, and the length of the reference
+/// in bytes.
+fn parse_variable(after: &str) -> (Option<&str>, usize) {
     if let Some(braced) = after.strip_prefix('{') {
         return match braced.find('}') {
             Some(end) => (Some(&braced[..end]), end + 2),
             None => (None, 0),
         };
     }
-    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let end = after.find(|it| !is_part(it)).unwrap_or(after.len());
+    let is_name_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let end = after
+        .find(|character| !is_name_part(character))
+        .unwrap_or(after.len());
     ((end > 0).then_some(&after[..end]), end)
 }
 

@@ -1,4 +1,4 @@
-//! What policies say about where and with what commands run: containers, variables, directories.
+//! Enforces what policies say about a command's container, environment variables and working directory.
 
 use std::borrow::Cow;
 use std::env;
@@ -17,48 +17,47 @@ use climax_policy::check::HostPathKind;
 use climax_policy::rules::{self, EnvironmentRule, ExecutionRules};
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 use crate::call::expand::{expand, unset_variable};
 use crate::catalog;
 
-/// Variables with this prefix are settings of the server, which commands do not get.
+/// Variables with this prefix configure the server. Commands do not inherit them.
 const OWN_VARIABLE_PREFIX: &str = "CLIMAX_";
 
-/// Where the system has it, a flag that opens a directory without permission to read it.
+/// Opens a directory without permission to read it, where the system supports that.
 #[cfg(target_os = "linux")]
 const DIRECTORY_ACCESS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const DIRECTORY_ACCESS: OFlags = OFlags::RDONLY;
 
-/// What holds for every call.
+/// Enforces the execution rules of all policies for every call.
 #[derive(Default)]
-pub(crate) struct Guard {
-    /// In which container commands run, if in one.
-    pub(crate) container: Option<Container>,
-    /// Commands get a variable if all of these let it pass.
+pub(crate) struct ExecutionGuard {
+    /// The container in which commands run, if a policy names one.
+    pub(crate) container: Option<ContainerTemplate>,
+    /// A command inherits a variable if all of these let it pass.
     env: Vec<EnvironmentRule>,
-    /// A call's own directory is within one of the roots of each policy that has some.
-    roots: Vec<Vec<Root>>,
+    /// For each policy with `roots`, its roots. A call's working directory must be within one of each.
+    roots_by_policy: Vec<Vec<Root>>,
 }
 
-/// A directory, held open so that nothing else can take its place.
+/// A root directory. It is kept open so that its device and inode numbers are not reused.
 struct Root {
     _directory: OwnedFd,
     status: Stat,
 }
 
-impl Guard {
-    /// Prepares what several policies say, all of which hold.
+impl ExecutionGuard {
+    /// Combines the rules of several policies, all of which apply.
     ///
     /// # Errors
-    /// Everything because of which the server cannot start.
+    /// Every reason why the server cannot start.
     pub(crate) fn new(all: &[ExecutionRules]) -> Result<Self, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut guard = Self::default();
-        let containers = all
+        let mut containers = all
             .iter()
-            .filter_map(|it| Some((it.container.as_ref()?, it)));
-        let mut containers = containers.map(|(container, it)| (container, it.origin.as_str()));
+            .filter_map(|rules| Some((rules.container.as_ref()?, rules.origin.as_str())));
         if let Some((first, origin)) = containers.next() {
             if let Some((_, other)) = containers.find(|(other, _)| *other != first) {
                 let message = format!("{origin} and {other} name different containers");
@@ -67,7 +66,7 @@ impl Guard {
                         .help("name the same one in both, or remove one `executor`"),
                 );
             }
-            guard.container = Some(Container::new(first, origin, &mut errors));
+            guard.container = Some(ContainerTemplate::new(first, origin, &mut errors));
         }
         for ExecutionRules {
             origin, env, roots, ..
@@ -86,8 +85,8 @@ impl Guard {
             }
             let opened = roots
                 .iter()
-                .filter_map(|root| self::root(root, origin, &mut errors));
-            guard.roots.push(opened.collect());
+                .filter_map(|root| open_root(root, origin, &mut errors));
+            guard.roots_by_policy.push(opened.collect());
         }
         if errors.is_empty() {
             Ok(guard)
@@ -96,66 +95,75 @@ impl Guard {
         }
     }
 
-    /// Whether commands get the variable of the server that has a name.
-    pub(crate) fn passes(&self, name: &str) -> bool {
+    /// Whether commands inherit the server's variable with this name.
+    pub(crate) fn inherits_variable(&self, name: &str) -> bool {
         !name.starts_with(OWN_VARIABLE_PREFIX) && self.env.iter().all(|env| env.passes(name))
     }
 
-    /// Opens the directory that a call names, if it has to be within others. It is this one that the
-    /// command runs in, whatever happens to its name meanwhile.
-    pub(crate) fn directory(&self, path: Option<&str>) -> Result<Option<OwnedFd>, Refusal> {
-        let Some(path) = path.filter(|_| !self.roots.is_empty()) else {
+    /// Opens the working directory that a call sets, if policies restrict it. The command runs in the opened
+    /// directory, so replacing its path after the check has no effect.
+    pub(crate) fn open_working_directory(
+        &self,
+        path: Option<&str>,
+    ) -> Result<Option<OwnedFd>, CallRefusal> {
+        let Some(path) = path.filter(|_| !self.roots_by_policy.is_empty()) else {
             return Ok(None);
         };
-        let outside = |why: &str| {
+        let refuse = |problem: &str| {
             let path = climax_policy::limit::truncate_for_message(path);
-            let reason = format!("Working directory '{path}' {why}");
-            Err(Refusal::Policy(vec![reason]))
+            let reason = format!("Working directory '{path}' {problem}");
+            Err(CallRefusal::Policy(vec![reason]))
         };
         let Ok(directory) = open_directory(CWD, path) else {
-            return outside("cannot be opened");
+            return refuse("cannot be opened");
         };
-        match is_within_each(&directory, &self.roots) {
+        match is_within_every_policy(&directory, &self.roots_by_policy) {
             Ok(true) => Ok(Some(directory)),
-            Ok(false) | Err(_) => outside("is outside of the directories that the policy allows"),
+            Ok(false) | Err(_) => refuse("is outside of the directories that the policy allows"),
         }
     }
 }
 
-/// Opens a directory to compare it or to run a command in it. A relative path is resolved from another
-/// directory.
+/// Opens a directory, to compare it or to run a command in it. A relative path starts at `from`.
 fn open_directory(from: impl AsFd, path: &str) -> io::Result<OwnedFd> {
     let flags = DIRECTORY_ACCESS | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(openat(from, path, flags, Mode::empty())?)
 }
 
-/// Whether both are the same directory, under whatever name.
-fn is_same(one: &Stat, other: &Stat) -> bool {
+/// Whether both are the same directory, whatever their paths.
+fn is_same_directory(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
-/// Goes up from a directory to the topmost one, and looks for the roots on the way.
-fn is_within_each(directory: &OwnedFd, roots: &[Vec<Root>]) -> io::Result<bool> {
-    let mut missing: Vec<&Vec<Root>> = roots.iter().collect();
-    let mut here = fstat(directory)?;
+/// Whether a directory is within a root of every policy. Walks from it up to `/` and compares each directory
+/// with the roots.
+fn is_within_every_policy(directory: &OwnedFd, roots_by_policy: &[Vec<Root>]) -> io::Result<bool> {
+    let mut unmatched: Vec<&Vec<Root>> = roots_by_policy.iter().collect();
+    let mut status = fstat(directory)?;
     let mut current = None;
     loop {
-        missing.retain(|roots| !roots.iter().any(|root| is_same(&root.status, &here)));
-        if missing.is_empty() {
+        unmatched.retain(|roots| {
+            !roots
+                .iter()
+                .any(|root| is_same_directory(&root.status, &status))
+        });
+        if unmatched.is_empty() {
             return Ok(true);
         }
         let parent = open_directory(current.as_ref().unwrap_or(directory), "..")?;
-        let above = fstat(&parent)?;
-        if is_same(&above, &here) {
+        let parent_status = fstat(&parent)?;
+        // The parent of `/` is `/`.
+        if is_same_directory(&parent_status, &status) {
             return Ok(false);
         }
-        here = above;
+        status = parent_status;
         current = Some(parent);
     }
 }
 
-fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
-    let path = expanded(written, origin, errors)?;
+/// Opens a root of a policy.
+fn open_root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Root> {
+    let path = expand_policy_text(written, origin, errors)?;
     let opened = open_directory(CWD, &path).and_then(|directory| {
         let status = fstat(&directory)?;
         Ok(Root {
@@ -169,65 +177,69 @@ fn root(written: &str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Roo
             let message = format!("the root `{path}` in {origin} cannot be used: {error}");
             errors.push(
                 Diagnostic::general(Code::BadRoot, message)
-                    .help("make the directory, or correct `roots` in the policy"),
+                    .help("create the directory, or correct `roots` in the policy"),
             );
             None
         }
     }
 }
 
-/// What is wrong on this machine with a text of a policy.
-pub(crate) fn trouble(kind: HostPathKind, text: &str) -> Option<Diagnostic> {
+/// Checks a path of a policy on this machine.
+pub(crate) fn host_path_problem(kind: HostPathKind, text: &str) -> Option<Diagnostic> {
     let mut errors = Vec::new();
     let origin = "this policy";
     match kind {
-        HostPathKind::Volume => drop(expanded(text, origin, &mut errors)),
-        HostPathKind::Root => drop(root(text, origin, &mut errors)),
+        HostPathKind::Volume => drop(expand_policy_text(text, origin, &mut errors)),
+        HostPathKind::Root => drop(open_root(text, origin, &mut errors)),
     }
     errors.pop()
 }
 
-/// A text of a policy with `~` and variables expanded, all of which must be set.
-fn expanded<'t>(text: &'t str, origin: &str, errors: &mut Vec<Diagnostic>) -> Option<Cow<'t, str>> {
+/// Expands `~` and variables in a text of a policy. All variables must be set.
+fn expand_policy_text<'t>(
+    text: &'t str,
+    origin: &str,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Cow<'t, str>> {
     if let Some(name) = unset_variable(text) {
         let message = format!("`{text}` in {origin} needs the variable {name}, which is not set");
         errors.push(
             Diagnostic::general(Code::UnsetVariable, message)
-                .help("set it where the server is started"),
+                .help("set it in the environment of the server"),
         );
         return None;
     }
     Some(expand(text))
 }
 
-/// How commands are run in containers.
-pub(crate) struct Container {
-    /// `docker`, or what stands in for it.
+/// What the containers of all calls have in common.
+pub(crate) struct ContainerTemplate {
+    /// `docker` or `podman`.
     program: &'static str,
-    /// What comes before the image.
+    /// The options of `docker run`.
     options: Vec<String>,
     working_dir: Option<String>,
     image: String,
-    /// What this server's containers have in common.
-    prefix: String,
-    count: AtomicU64,
+    /// The names of this server's containers start with it.
+    name_prefix: String,
+    next_number: AtomicU64,
 }
 
-impl Container {
+impl ContainerTemplate {
     fn new(container: &rules::ContainerRule, origin: &str, errors: &mut Vec<Diagnostic>) -> Self {
         let mut options = Vec::new();
         for volume in &container.volumes {
-            if let Some(volume) = expanded(volume, origin, errors) {
-                options.extend(["-v".to_owned(), absolute(&volume)]);
+            if let Some(volume) = expand_policy_text(volume, origin, errors) {
+                options.extend(["-v".to_owned(), absolute_volume(&volume)]);
             }
         }
         let network = container.network.iter();
         options.extend(network.flat_map(|network| ["--network".to_owned(), network.clone()]));
-        // Other servers may use the same daemon, also from other machines.
+        // Makes names unique: other servers, also on other machines, may use the same container daemon.
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos());
         Self {
-            program: if !is_program("docker") && is_program("podman") {
+            program: if !is_on_path("docker") && is_on_path("podman") {
                 "podman"
             } else {
                 "docker"
@@ -235,67 +247,68 @@ impl Container {
             options,
             working_dir: container.working_dir.clone(),
             image: container.image.clone(),
-            prefix: format!("climax-{}-{time:x}", process::id()),
-            count: AtomicU64::new(1),
+            name_prefix: format!("climax-{}-{time:x}", process::id()),
+            next_number: AtomicU64::new(1),
         }
     }
 
-    /// The container of one call.
-    pub(crate) fn next(&self) -> OneContainer<'_> {
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        OneContainer {
-            container: self,
-            name: format!("{}-{number}", self.prefix),
+    /// The container for the next call.
+    pub(crate) fn next_container(&self) -> CallContainer<'_> {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        CallContainer {
+            template: self,
+            name: format!("{}-{number}", self.name_prefix),
         }
     }
 }
 
 /// The container of one call.
-pub(crate) struct OneContainer<'c> {
-    container: &'c Container,
+pub(crate) struct CallContainer<'c> {
+    template: &'c ContainerTemplate,
     name: String,
 }
 
-impl<'c> OneContainer<'c> {
-    /// What comes before a command line that has these variables, perhaps input, and perhaps a
-    /// directory of its own, which is one in the container.
-    pub(crate) fn words(
+impl<'c> CallContainer<'c> {
+    /// The words that go before a command line to run it in the container. `directory` is a path in the
+    /// container.
+    pub(crate) fn command_prefix(
         &self,
-        has_input: bool,
+        has_stdin: bool,
         env: &[&'c str],
         directory: Option<&str>,
     ) -> Vec<Cow<'c, str>> {
-        let container = self.container;
-        let begin = [container.program, "run", "--rm", "--name"];
-        let mut words: Vec<Cow<'c, str>> = begin.map(Cow::Borrowed).into();
+        let template = self.template;
+        let start = [template.program, "run", "--rm", "--name"];
+        let mut words: Vec<Cow<'c, str>> = start.map(Cow::Borrowed).into();
         words.push(self.name.clone().into());
-        if has_input {
+        if has_stdin {
             words.push("-i".into());
         }
-        // Their values are in its environment.
+        // Without a value, `-e NAME` takes it from the environment of `docker`.
         for (name, _) in env.iter().filter_map(|pair| pair.split_once('=')) {
             words.extend(["-e".into(), name.into()]);
         }
-        words.extend(container.options.iter().map(|word| word.as_str().into()));
-        let working_dir = container.working_dir.as_deref();
+        words.extend(template.options.iter().map(|word| word.as_str().into()));
+        let working_dir = template.working_dir.as_deref();
         if let Some(directory) = directory {
             let directory = Path::new(working_dir.unwrap_or("/")).join(directory);
             words.push(format!("--workdir={}", directory.display()).into());
         } else if let Some(working_dir) = working_dir {
             words.extend(["-w".into(), working_dir.into()]);
         }
-        words.push(container.image.as_str().into());
+        words.push(template.image.as_str().into());
         words
     }
 
-    /// What ends the container.
-    pub(crate) fn removal(&self) -> [&str; 4] {
-        [self.container.program, "rm", "-f", &self.name]
+    /// The command that stops and removes the container.
+    pub(crate) fn removal_command(&self) -> [&str; 4] {
+        [self.template.program, "rm", "-f", &self.name]
     }
 }
 
-/// A volume whose folder on this machine, if it is relative, counts from where the server was started.
-fn absolute(volume: &str) -> String {
+/// Makes the host path of a volume absolute if it starts with a dot. It is relative to the server's working
+/// directory.
+fn absolute_volume(volume: &str) -> String {
     let (folder, rest) = volume.split_once(':').unwrap_or((volume, ""));
     match path::absolute(folder) {
         Ok(folder) if volume.starts_with('.') => format!("{}:{rest}", folder.display()),
@@ -303,17 +316,17 @@ fn absolute(volume: &str) -> String {
     }
 }
 
-/// Whether there is a program of a name.
-fn is_program(name: &str) -> bool {
+/// Whether `PATH` has an executable with this name.
+fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| {
         let metadata = fs::metadata(folder.join(name));
-        metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+        metadata.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     })
 }
 
-/// What was baked, as policies say it.
-pub(crate) fn baked(rules: &catalog::BakedExecutionRules) -> ExecutionRules {
+/// The execution rules of the baked policy.
+pub(crate) fn baked_rules(rules: &catalog::BakedExecutionRules) -> ExecutionRules {
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
     let container = rules.container.as_ref();
     ExecutionRules {

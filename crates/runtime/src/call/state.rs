@@ -1,43 +1,43 @@
-//! What a call is doing: whoever runs it says so, and whoever reports its progress asks.
+//! The state of a call, which progress reports read while the call runs.
 
 use std::sync::Mutex;
 
 use crate::lock::lock;
 
-/// What a call is doing.
+/// The current phase of a call, shared between the call and its progress reports.
 #[derive(Default)]
-pub(crate) struct CallState(Mutex<State>);
+pub(crate) struct CallState(Mutex<CallPhase>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum State {
+enum CallPhase {
     #[default]
     Waiting,
     Running,
-    Wrote(String),
+    WroteLine(String),
 }
 
 impl CallState {
-    /// The command starts.
-    pub(crate) fn started(&self) {
-        self.set(State::Running);
+    /// Records that the command starts.
+    pub(crate) fn set_running(&self) {
+        self.set(CallPhase::Running);
     }
 
-    /// The command wrote a line.
-    pub(crate) fn wrote(&self, line: String) {
-        self.set(State::Wrote(line));
+    /// Records a line of the command's output.
+    pub(crate) fn set_last_line(&self, line: String) {
+        self.set(CallPhase::WroteLine(line));
     }
 
-    /// What to report after so many seconds.
-    pub(crate) fn message(&self, seconds: u64) -> String {
+    /// The progress message after `seconds`.
+    pub(crate) fn progress_message(&self, seconds: u64) -> String {
         match &*lock(&self.0) {
-            State::Waiting => format!("{seconds} s: waiting for other commands to end"),
-            State::Running => format!("{seconds} s: running"),
-            State::Wrote(line) => format!("{seconds} s: {line}"),
+            CallPhase::Waiting => format!("{seconds} s: waiting for other commands to end"),
+            CallPhase::Running => format!("{seconds} s: running"),
+            CallPhase::WroteLine(line) => format!("{seconds} s: {line}"),
         }
     }
 
-    fn set(&self, state: State) {
-        *lock(&self.0) = state;
+    fn set(&self, phase: CallPhase) {
+        *lock(&self.0) = phase;
     }
 }
 
@@ -46,15 +46,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_tells_the_time_and_the_last_that_is_known() {
-        let progress = CallState::default();
+    fn a_progress_message_has_the_time_and_the_latest_phase() {
+        let state = CallState::default();
         assert_eq!(
-            progress.message(2),
+            state.progress_message(2),
             "2 s: waiting for other commands to end"
         );
-        progress.started();
-        assert_eq!(progress.message(3), "3 s: running");
-        progress.wrote("half done".to_owned());
-        assert_eq!(progress.message(4), "4 s: half done");
+        state.set_running();
+        assert_eq!(state.progress_message(3), "3 s: running");
+        state.set_last_line("half done".to_owned());
+        assert_eq!(state.progress_message(4), "4 s: half done");
     }
 }

@@ -36,7 +36,11 @@ pub(crate) fn apply(
 ) -> Result<AllowedCatalog, String> {
     let mut allowed = AllowedCatalog {
         selection: Selection::all(catalog),
-        execution_rules: catalog.execution_rules.iter().map(guard::baked).collect(),
+        execution_rules: catalog
+            .execution_rules
+            .iter()
+            .map(guard::baked_rules)
+            .collect(),
         warnings: String::new(),
     };
     if files.is_empty() {

@@ -9,7 +9,7 @@ use climax_catalog::{OriginalNumbers, Tables};
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
-use crate::call::arguments::{Allowed, Reader};
+use crate::call::arguments::{ArgumentLimits, ArgumentReader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 
@@ -132,7 +132,7 @@ impl Selection {
         &self,
         number: u32,
         tool: &ToolRow,
-        reader: &mut Reader<'a>,
+        reader: &mut ArgumentReader<'a>,
         argv: &mut Argv<'a>,
     ) {
         let (cli, number) = match &self.baked_numbers {
@@ -146,9 +146,9 @@ impl Selection {
     }
 
     /// The limits that policies set on the arguments of a tool.
-    pub(crate) fn argument_limits(&self, tool: &ToolRow) -> Allowed<'static> {
-        Allowed {
-            limits: self.tables.limits.rows().slice(tool.limits),
+    pub(crate) fn argument_limits(&self, tool: &ToolRow) -> ArgumentLimits<'static> {
+        ArgumentLimits {
+            rows: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
             automata: &self.tables.automata,
         }

@@ -1,4 +1,4 @@
-//! What the arguments of a command mean once they are checked.
+//! Turns the checked arguments of a subcommand into a service.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,55 +6,56 @@ use std::slice;
 use std::sync::Arc;
 
 use climax_input::diagnostic::Diagnostic;
+use climax_input::fields::closest;
 use climax_policy::check::HostPathKind;
 use climax_runner::{Runner, RunnerOptions};
 
-use super::{Failure, is_subcommand};
+use super::{Failure, subcommand_names};
 use crate::call::Executor;
-use crate::call::guard::Guard;
+use crate::call::guard::ExecutionGuard;
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, AllowedCatalog};
 use crate::catalog::selection::Selection;
 use crate::service::{Permits, ServerMode, Service};
 
-/// Everything that a service needs.
+/// The settings of a service.
 pub(crate) struct Configuration {
-    /// The tools that are offered.
+    /// The tools to offer.
     pub(crate) selection: Selection,
-    /// What policies say about where commands run, and with what.
-    pub(crate) guard: Guard,
+    /// Enforces what policies say about containers, variables and directories.
+    pub(crate) guard: ExecutionGuard,
     pub(crate) mode: ServerMode,
-    /// How many commands run at the same time.
+    /// How many commands may run at the same time.
     pub(crate) max_concurrent: usize,
-    /// Bytes of a command's output that are kept.
-    pub(crate) max_output: usize,
+    /// Bytes of standard output kept per call (standard error: 1/16 of it).
+    pub(crate) max_output_bytes: usize,
 }
 
 impl Configuration {
-    /// For looking up tools: nothing is going to run.
-    pub(super) fn of_lookups(selection: Selection) -> Self {
+    /// The configuration for looking up tools without running any.
+    pub(super) fn for_lookups(selection: Selection) -> Self {
         Self {
             selection,
-            guard: Guard::default(),
+            guard: ExecutionGuard::default(),
             mode: ServerMode::Explore,
             max_concurrent: 1,
-            max_output: 0,
+            max_output_bytes: 0,
         }
     }
 
-    /// The service, and the runner that it uses.
+    /// Creates the service and its runner.
     pub(crate) fn service(self) -> Service {
         let guard = Arc::new(self.guard);
         let runner = Runner::new(RunnerOptions {
             max_concurrent: self.max_concurrent,
             inherits_variable: {
                 let guard = guard.clone();
-                Box::new(move |name| guard.passes(name))
+                Box::new(move |name| guard.inherits_variable(name))
             },
         });
         let executor = Executor {
             runner,
-            max_output: self.max_output,
+            max_output_bytes: self.max_output_bytes,
             guard,
         };
         let permits = Permits::new(self.max_concurrent);
@@ -62,15 +63,25 @@ impl Configuration {
     }
 }
 
-/// What is left of the catalog by policies, and of that the CLIs that have one of the names. Where
-/// nothing is run, it does not matter what this machine has.
+/// Where a CLI's name is on the command line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NamePosition {
+    /// In place of a subcommand, so it may be a misspelt subcommand.
+    First,
+    /// After a subcommand.
+    AfterCommand,
+}
+
+/// Applies policies to a catalog, and then selects the CLIs with these names, or all if there are no names.
+/// `host_path_problem` checks the paths in policies; subcommands that run nothing skip that.
 pub(super) fn allowed(
     catalog: &'static Catalog,
-    names: &[String],
+    (names, position): (&[String], NamePosition),
     policies: &[PathBuf],
-    trouble: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
+    host_path_problem: &dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 ) -> Result<AllowedCatalog, Failure> {
-    let mut allowed = policies::apply(catalog, policies, trouble).map_err(Failure::Drawn)?;
+    let mut allowed =
+        policies::apply(catalog, policies, host_path_problem).map_err(Failure::Diagnostics)?;
     eprint!("{}", allowed.warnings);
     let all = allowed.selection;
     allowed.selection = all.with_clis_named(names).map_err(|unknown| {
@@ -80,28 +91,45 @@ pub(super) fn allowed(
         {
             return format!("the policy allows no tool of `{unknown}`");
         }
-        not_there(catalog, unknown)
+        unknown_name_message(catalog, unknown, position)
     })?;
     Ok(allowed)
 }
 
-fn not_there(catalog: &Catalog, unknown: &str) -> String {
-    let ending = Path::new(unknown).extension();
-    let is_yaml = ending.is_some_and(|ending| ending == "yaml" || ending == "yml");
+fn unknown_name_message(catalog: &Catalog, unknown: &str, position: NamePosition) -> String {
+    let extension = Path::new(unknown).extension();
+    let is_yaml = extension.is_some_and(|extension| extension == "yaml" || extension == "yml");
     if is_yaml || unknown.contains('/') {
-        return configs_are_baked(unknown);
+        return baked_config_message(unknown);
     }
-    if is_subcommand(unknown) {
-        return format!(
-            "`{unknown}` is a command, and comes before everything else: climax {unknown} ..."
-        );
+    let commands = subcommand_names();
+    if commands.iter().any(|command| command == unknown) {
+        return format!("`{unknown}` is a command and must come first: climax {unknown} ...");
     }
     if unknown == "validate" {
-        return "configs are checked where they are baked: climax-codegen check FOLDER".to_owned();
+        return "configs are checked before they are baked: climax-codegen check FOLDER".to_owned();
     }
-    let mut message = format!("no CLI named `{unknown}` is baked into this binary. There are:");
-    for cli in catalog.tables.clis.rows().iter() {
-        let [stem, name] = [cli.stem, cli.name].map(|piece| piece.of(&catalog.tables.text));
+    let clis: Vec<[&str; 2]> = catalog
+        .tables
+        .clis
+        .rows()
+        .iter()
+        .map(|cli| [cli.stem, cli.name].map(|piece| piece.of(&catalog.tables.text)))
+        .collect();
+    let mut candidates = clis.concat();
+    let mut message = match position {
+        NamePosition::First => {
+            candidates.extend(commands.iter().map(String::as_str));
+            format!("there is no command or CLI named `{unknown}`")
+        }
+        NamePosition::AfterCommand => format!("there is no CLI named `{unknown}`"),
+    };
+    if let Some(candidate) = closest(unknown, &candidates) {
+        let _ = write!(message, "; did you mean `{candidate}`?");
+        return message;
+    }
+    message += ". CLIs in this binary:";
+    for [stem, name] in clis {
         let _ = write!(message, "\n  {stem}");
         if name != stem {
             let _ = write!(message, " ({name})");
@@ -110,9 +138,9 @@ fn not_there(catalog: &Catalog, unknown: &str) -> String {
     message
 }
 
-pub(super) fn configs_are_baked(file: &str) -> String {
+pub(super) fn baked_config_message(file: &str) -> String {
     format!(
-        "`{file}` cannot be read: configs are baked into this binary when it is built. \
-         Build one that has it: CLIMAX_CONFIGS={file} cargo build --release"
+        "`{file}` cannot be loaded: configs are baked into this binary when it is built. \
+         Build a binary with this config: CLIMAX_CONFIGS={file} cargo build --release"
     )
 }

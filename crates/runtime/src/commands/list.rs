@@ -1,4 +1,4 @@
-//! Shows what is baked into a binary: a table for people, JSON for programs.
+//! `climax list`: prints the tools in the binary, as a table or as JSON.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,56 +11,73 @@ use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
 use super::Failure;
-use super::configuration::allowed;
+use super::configuration::{NamePosition, allowed};
 use crate::catalog::Catalog;
 use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  climax list
+  climax list git docker
+  climax list --policy team.yaml
+  climax list --json";
+
 #[derive(clap::Args)]
 pub(super) struct ListArguments {
-    /// CLIs to show, by file or config name; all if none is named
+    /// CLIs to list, by file name or config name (default: all)
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// A policy that says which of them are allowed; may be given several times
+    /// Policy file that restricts which tools are allowed; can be repeated
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
 }
 
 pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> Result<(), Failure> {
-    // Nothing runs, so it does not matter what this machine has.
+    // Nothing runs, so paths in policies need not exist on this machine.
     let AllowedCatalog {
         selection,
         execution_rules,
         ..
-    } = allowed(catalog, &arguments.names, &arguments.policy, &|_, _| None)?;
+    } = allowed(
+        catalog,
+        (&arguments.names, NamePosition::AfterCommand),
+        &arguments.policy,
+        &|_, _| None,
+    )?;
     let text = if arguments.json {
         json_list(&selection)
     } else {
-        let container = execution_rules.iter().find_map(|it| it.container.as_ref());
+        let container = execution_rules
+            .iter()
+            .find_map(|rules| rules.container.as_ref());
         let container = container.map_or(String::new(), |container| {
-            format!("Commands run in containers of {}\n", container.image)
+            format!(
+                "Commands run in containers from the image {}\n",
+                container.image
+            )
         });
-        table(&selection) + &container
+        tools_table(&selection) + &container
     };
     Ok(print(&text)?)
 }
 
-/// The width of a table where there is no terminal.
-const DEFAULT_WIDTH: u16 = 120;
+/// The width of a table if standard output is not a terminal.
+const DEFAULT_TABLE_WIDTH: u16 = 120;
 const MIN_CELL_WIDTH: u16 = 12;
-const GAP: u16 = 2;
+const COLUMN_GAP: u16 = 2;
 
-/// A table of the tools, CLI by CLI, as wide as the terminal.
-fn table(selection: &Selection) -> String {
+/// Formats the tools as one table per CLI.
+fn tools_table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 4]> = selection
             .tools_of(&cli)
             .iter()
-            .map(|tool| row(selection, &tool))
+            .map(|tool| tool_row(selection, &tool))
             .collect();
         let _ = writeln!(
             text,
@@ -68,7 +85,7 @@ fn table(selection: &Selection) -> String {
             selection.text(cli.name),
             pluralize(rows.len(), "tool")
         );
-        text += &columns(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
+        text += &format_table(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
         text.push('\n');
     }
     let _ = writeln!(
@@ -79,52 +96,52 @@ fn table(selection: &Selection) -> String {
     text
 }
 
-/// Rows under a header, as wide as the terminal: names, and three columns of which the third is short.
-pub(super) fn columns(header: [&str; 4], rows: &[[String; 4]]) -> String {
+/// Formats a table as wide as the terminal. The first column holds names, and the third is narrow.
+pub(super) fn format_table(header: [&str; 4], rows: &[[String; 4]]) -> String {
     let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(DEFAULT_WIDTH, |size| size.ws_col)
-        .max(4 * (MIN_CELL_WIDTH + GAP));
-    drawn(header, rows, width)
+        .map_or(DEFAULT_TABLE_WIDTH, |size| size.ws_col)
+        .max(4 * (MIN_CELL_WIDTH + COLUMN_GAP));
+    format_table_with_width(header, rows, width)
 }
 
-fn drawn(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
+fn format_table_with_width(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING).set_header(header);
     for row in rows {
-        // A line break in a description is white space like any other.
+        // Line breaks in a description become spaces.
         table.add_row(row.each_ref().map(|cell| {
             let words: Vec<&str> = cell.split_whitespace().collect();
             words.join(" ")
         }));
     }
-    let longest_name = table.column_max_content_widths()[0];
-    let name_width = longest_name.min(width / 3);
-    let rest = width - name_width - 4 * GAP;
+    let max_name_width = table.column_max_content_widths()[0];
+    let name_width = max_name_width.min(width / 3);
+    let rest = width - name_width - 4 * COLUMN_GAP;
     let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
     for (column, width) in table.column_iter_mut().zip(widths) {
         column
-            .set_padding((GAP, 0))
-            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
+            .set_padding((COLUMN_GAP, 0))
+            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + COLUMN_GAP)));
     }
     table.trim_fmt() + "\n"
 }
 
-fn row(selection: &Selection, tool: &ToolRow) -> [String; 4] {
+fn tool_row(selection: &Selection, tool: &ToolRow) -> [String; 4] {
     let arguments = selection.tables.arguments_of(tool);
-    let arguments: Vec<String> = arguments.iter().map(argument).collect();
+    let arguments: Vec<String> = arguments.iter().map(format_argument).collect();
     [
         selection.text(tool.name).to_owned(),
         selection.text(tool.description).to_owned(),
-        command(selection, tool),
+        command_prefix(selection, tool),
         arguments.join(" "),
     ]
 }
 
-/// `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`; brackets around what
-/// may be left out.
-fn argument(argument: &ArgumentFacts<'_>) -> String {
+/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`.
+/// Optional arguments are in brackets.
+fn format_argument(argument: &ArgumentFacts<'_>) -> String {
     let mut text = argument.name.to_owned();
-    let word = |value: &Scalar<'_>| match value {
+    let format_scalar = |value: &Scalar<'_>| match value {
         Scalar::Text(text) => text.clone().into_owned(),
         other => other.json().to_string(),
     };
@@ -134,13 +151,15 @@ fn argument(argument: &ArgumentFacts<'_>) -> String {
         text += &argument
             .choices
             .iter()
-            .map(word)
+            .map(format_scalar)
             .collect::<Vec<_>>()
             .join("|");
     } else if minimum.is_some() || maximum.is_some() {
-        let end = |bound: Option<Number>| bound.map_or(String::new(), |it| it.json().to_string());
-        let _ = write!(text, ":{}..{}", end(minimum), end(maximum));
-    } else if let Some(pattern) = argument.patterns().find_map(|it| it.schema) {
+        let format_bound =
+            |bound: Option<Number>| bound.map_or(String::new(), |number| number.json().to_string());
+        let (minimum, maximum) = (format_bound(minimum), format_bound(maximum));
+        let _ = write!(text, ":{minimum}..{maximum}");
+    } else if let Some(pattern) = argument.patterns().find_map(|pattern| pattern.schema) {
         let _ = write!(text, ":/{pattern}/");
     } else if argument.kind != ArgumentType::String {
         text += ":";
@@ -148,7 +167,7 @@ fn argument(argument: &ArgumentFacts<'_>) -> String {
     }
     if let Some(default) = &argument.default {
         text += "=";
-        text += &word(default);
+        text += &format_scalar(default);
     }
     if argument.required {
         text
@@ -157,12 +176,12 @@ fn argument(argument: &ArgumentFacts<'_>) -> String {
     }
 }
 
-/// Everything about the tools as JSON.
+/// The tools as JSON.
 fn json_list(selection: &Selection) -> String {
     let tools: Vec<Value> = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter())
-        .map(|tool| object(selection, &tool))
+        .map(|tool| tool_json(selection, &tool))
         .collect();
     let list = json!({
         "catalog": selection.catalog.hash,
@@ -171,7 +190,7 @@ fn json_list(selection: &Selection) -> String {
     format!("{list:#}\n")
 }
 
-fn object(selection: &Selection, tool: &ToolRow) -> Value {
+fn tool_json(selection: &Selection, tool: &ToolRow) -> Value {
     let cli = selection.cli_of(tool);
     json!({
         "tool_name": selection.text(tool.name),
@@ -180,12 +199,12 @@ fn object(selection: &Selection, tool: &ToolRow) -> Value {
         "category": cli.category.map(|category| selection.text(category)),
         "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
         "input_schema": selection.input_schema(tool),
-        "command": command(selection, tool),
+        "command": command_prefix(selection, tool),
     })
 }
 
-/// The words with which all command lines of a tool begin.
-fn command(selection: &Selection, tool: &ToolRow) -> String {
+/// The words that every command line of a tool starts with.
+fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()
@@ -197,9 +216,10 @@ mod tests {
     use climax_catalog::facts::{LimitFacts, PatternFacts, PlacementKind};
 
     #[test]
-    fn cells_are_wrapped_between_words_and_long_words_are_broken() {
+    fn cells_wrap_between_words_and_inside_long_words() {
         let row = ["a_tool", "one two\n three four", "äöüßabcdefghij", ""].map(str::to_owned);
-        let text = drawn(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
+        let text =
+            format_table_with_width(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
         let expected = [
             "  TOOL    DESCRIPTION       COMMAND   ARGUMENTS",
             "  a_tool  one two three     äöüßabcd",
@@ -210,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_shows_its_type_default_and_whether_it_must_be_given() {
+    fn an_argument_shows_its_type_its_default_and_whether_it_is_required() {
         let string = ArgumentFacts {
             name: "path",
             description: "",
@@ -221,14 +241,14 @@ mod tests {
             placement: PlacementKind::Positional,
             limits: Vec::new(),
         };
-        assert_eq!(argument(&string), "path");
+        assert_eq!(format_argument(&string), "path");
         let integer = ArgumentFacts {
             kind: ArgumentType::Integer,
             required: false,
             default: Some(Scalar::Integer(10)),
             ..string.clone()
         };
-        assert_eq!(argument(&integer), "[path:integer=10]");
+        assert_eq!(format_argument(&integer), "[path:integer=10]");
         let limited = ArgumentFacts {
             limits: vec![LimitFacts {
                 min: Some(Number::Integer(1)),
@@ -236,12 +256,12 @@ mod tests {
             }],
             ..integer
         };
-        assert_eq!(argument(&limited), "[path:1..=10]");
+        assert_eq!(format_argument(&limited), "[path:1..=10]");
         let choice = ArgumentFacts {
             choices: ["a", "b"].map(|text| Scalar::Text(text.into())).into(),
             ..string.clone()
         };
-        assert_eq!(argument(&choice), "path:a|b");
+        assert_eq!(format_argument(&choice), "path:a|b");
         let pattern = PatternFacts {
             text: "a",
             schema: Some("^a$"),
@@ -254,6 +274,6 @@ mod tests {
             }],
             ..string
         };
-        assert_eq!(argument(&matched), "path:/^a$/");
+        assert_eq!(format_argument(&matched), "path:/^a$/");
     }
 }

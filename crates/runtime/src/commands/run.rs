@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
-use super::configuration::{self, Configuration, configs_are_baked};
-use crate::call::guard::{self, Guard};
+use super::configuration::{self, Configuration, NamePosition, baked_config_message};
+use crate::call::guard::{self, ExecutionGuard};
 use crate::catalog::Catalog;
 use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
@@ -24,33 +24,42 @@ use crate::fronts::stdio::{self, Stdio};
 use crate::log::{self, LogLevel};
 use crate::service::{ServerMode, Service};
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  climax run                      Serve all tools
+  climax run git docker           Serve only two CLIs
+  climax run --classic            Register every tool by its own name
+  climax run --policy team.yaml   Serve what a policy allows
+  climax run --log-level info     Log every call to standard error";
+
 #[derive(clap::Args, Debug, PartialEq, Eq)]
 pub(super) struct RunArguments {
-    /// CLIs to serve, by file or config name; all if none is named
+    /// CLIs to serve, by file name or config name (default: all)
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Register every tool by itself, instead of `climax_search` and `climax_call`
+    /// Register every tool by its own name instead of `climax_search` and `climax_call`
     #[arg(long)]
     classic: bool,
-    /// Register the discovery suite too: search in plain words, details, categories, capabilities
+    /// Also register the discovery suite: search in plain words, details, categories, capabilities
     #[arg(long, conflicts_with = "classic")]
     explore: bool,
-    /// A policy that says what is allowed; may be given several times, and then all hold
+    /// Policy file that restricts what is allowed; can be repeated, and then all policies apply
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
-    /// How much to log to standard error
+    /// Lowest level of messages logged to standard error
     #[arg(long, value_enum, ignore_case = true, default_value_t)]
     log_level: LogLevel,
-    /// How many commands may run at the same time; further calls wait
-    #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = at_least_one)]
+    /// Commands that may run at the same time; further calls wait
+    #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = parse_positive)]
     max_concurrent: usize,
-    /// How many bytes of a command's output are kept, and a sixteenth of it of its complaints
+    /// Bytes of standard output kept per call (standard error: 1/16 of it)
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_output)]
     max_output: usize,
-    /// How many bytes a message of the client may have
-    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = at_least_one)]
+    /// Maximum size of a client's message in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = parse_positive)]
     max_request: usize,
-    /// Known from CLImax in Python, where configs are read at start.
+    /// An option of CLImax for Python, which reads configs at start. Accepted to explain how configs are
+    /// baked.
     #[arg(long, hide = true, value_name = "FILE")]
     config: Vec<String>,
 }
@@ -71,25 +80,29 @@ impl Default for RunArguments {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=Semaphore::MAX_PERMITS) => Ok(number),
-        _ => Err("it is a number from 1".to_owned()),
+        _ => Err("expected a number of at least 1".to_owned()),
     }
 }
 
-/// Serves until the client leaves.
-pub(super) fn execute(catalog: &'static Catalog, arguments: &RunArguments) -> Result<(), Failure> {
+/// Serves until the client disconnects.
+pub(super) fn execute(
+    catalog: &'static Catalog,
+    arguments: &RunArguments,
+    position: NamePosition,
+) -> Result<(), Failure> {
     if let Some(file) = arguments.config.first() {
-        return Err(configs_are_baked(file).into());
+        return Err(baked_config_message(file).into());
     }
-    let configuration = configuration(catalog, arguments)?;
+    let configuration = configuration(catalog, arguments, position)?;
     log::start(arguments.log_level)?;
     if io::stdin().is_terminal() {
-        eprintln!("{}", greeting(&configuration.selection, arguments));
+        eprintln!("{}", terminal_message(&configuration.selection, arguments));
     }
-    let limits = stdio::Limits {
-        max_request: arguments.max_request,
+    let limits = stdio::StdioLimits {
+        max_request_bytes: arguments.max_request,
         max_concurrent: configuration.max_concurrent,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,15 +110,16 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &RunArguments) -> Re
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     let result = runtime.block_on(serve(configuration.service(), limits));
-    // A thread that still reads a terminal is not waited for.
+    // Does not wait for the thread that may still read a terminal.
     runtime.shutdown_background();
     result.map_err(Failure::Message)
 }
 
-/// What the arguments mean, if they are right.
+/// Checks the arguments.
 fn configuration(
     catalog: &'static Catalog,
     arguments: &RunArguments,
+    position: NamePosition,
 ) -> Result<Configuration, Failure> {
     let AllowedCatalog {
         selection,
@@ -113,27 +127,27 @@ fn configuration(
         ..
     } = configuration::allowed(
         catalog,
-        &arguments.names,
+        (&arguments.names, position),
         &arguments.policy,
-        &guard::trouble,
+        &guard::host_path_problem,
     )?;
-    let guard = Guard::new(&execution_rules);
+    let guard = ExecutionGuard::new(&execution_rules);
     Ok(Configuration {
         selection,
-        guard: guard.map_err(|errors| Failure::Drawn(render(&errors, &[])))?,
+        guard: guard.map_err(|errors| Failure::Diagnostics(render(&errors, &[])))?,
         mode: match (arguments.classic, arguments.explore) {
             (true, _) => ServerMode::Classic,
             (false, true) => ServerMode::Explore,
             (false, false) => ServerMode::MetaTools,
         },
         max_concurrent: arguments.max_concurrent,
-        max_output: arguments.max_output,
+        max_output_bytes: arguments.max_output,
     })
 }
 
-async fn serve(service: Service, limits: stdio::Limits) -> Result<(), String> {
+async fn serve(service: Service, limits: stdio::StdioLimits) -> Result<(), String> {
     let service = Arc::new(service);
-    // Whatever cancels this ends all running calls, and these take their commands with them.
+    // Cancelling it ends all running calls and their commands.
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone()).map_err(|error| format!("cannot start: {error}"))?;
     let transport = Stdio::new(limits, stop.clone(), {
@@ -147,7 +161,7 @@ async fn serve(service: Service, limits: stdio::Limits) -> Result<(), String> {
             .await
             .map(drop)
             .map_err(|error| error.to_string()),
-        // The client went away before it said anything: nothing to complain about.
+        // The client disconnected before it sent anything, which is not an error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             Ok(())
         }
@@ -157,7 +171,7 @@ async fn serve(service: Service, limits: stdio::Limits) -> Result<(), String> {
     result
 }
 
-/// A signal that asks the process to end is followed in order, not by sudden death.
+/// Cancels `stop` on a signal that asks the process to exit, so that running commands are ended first.
 fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
     let (mut signals, writer) = UnixStream::pair()?;
     let writer = writer.into_std()?;
@@ -171,25 +185,28 @@ fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
     Ok(())
 }
 
-/// For someone who starts the server by hand.
-fn greeting(selection: &Selection, run: &RunArguments) -> String {
-    // The full path: clients start the server from other folders.
+/// The message for a user who starts the server in a terminal.
+fn terminal_message(selection: &Selection, arguments: &RunArguments) -> String {
+    // The full path, because clients start the server from other directories.
     let program = std::env::current_exe().map(|path| path.display().to_string());
     let mut words = vec![program.unwrap_or_else(|_| "climax".to_owned())];
-    words.extend(run.names.iter().cloned());
-    for (is_given, flag) in [(run.classic, "--classic"), (run.explore, "--explore")] {
-        if is_given {
+    words.extend(arguments.names.iter().cloned());
+    for (is_set, flag) in [
+        (arguments.classic, "--classic"),
+        (arguments.explore, "--explore"),
+    ] {
+        if is_set {
             words.push(flag.to_owned());
         }
     }
-    for policy in &run.policy {
+    for policy in &arguments.policy {
         let path = std::path::absolute(policy).unwrap_or_else(|_| policy.clone());
         words.extend(["--policy".to_owned(), path.display().to_string()]);
     }
     format!(
-        "This is an MCP server with {}. It speaks JSON-RPC on standard input and output, and \
-         is meant to be started by an MCP client, for example:\n\n  claude mcp add climax -- {}\n\n\
-         `climax list` shows the tools. Waiting for a client; press Ctrl-C to stop.",
+        "This is an MCP server with {}. It speaks JSON-RPC on standard input and output. \
+         An MCP client usually starts it. For example:\n\n  claude mcp add climax -- {}\n\n\
+         `climax list` lists the tools. Waiting for a client; press Ctrl-C to stop.",
         pluralize(selection.tool_count() as usize, "tool"),
         words.join(" ")
     )

@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::call::shown;
+use crate::call::preview;
 use crate::catalog::selection::Selection;
 use crate::registration::CALL_TOOL;
 use crate::search::ranked::{Confidence, RankedMatch, RankedMatches, round_score};
@@ -126,16 +126,16 @@ pub(super) fn example_calls(
 ) -> Vec<ExampleCall> {
     let all_args = example_args(selection, number, tool).take(max_examples);
     let examples = all_args.filter_map(|args| {
-        let call = shown(selection, number, tool, &args)?;
+        let preview = preview(selection, number, tool, &args)?;
         Some(ExampleCall {
             tool: CALL_TOOL,
             arguments: CallArguments {
                 tool_name: selection.text(tool.name),
                 args,
             },
-            command_line: call.command_line,
-            stdin: call.stdin,
-            directory: call.directory,
+            command_line: preview.command_line,
+            stdin: preview.stdin,
+            directory: preview.directory,
         })
     });
     examples.collect()

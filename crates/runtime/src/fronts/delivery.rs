@@ -1,4 +1,4 @@
-//! Makes any transport of rmcp's keep the permits of long answers until their responses have been sent.
+//! Wraps any rmcp transport so that the permit of a long answer is held until its response has been sent.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,13 +13,13 @@ use super::mcp::Deliveries;
 use crate::lock::lock;
 use crate::service::AnswerPermit;
 
-/// A transport that knows when a response has been sent.
+/// A transport that releases the permit of a request when its response has been sent.
 pub(crate) struct TrackedTransport<T> {
     transport: T,
     pending: Arc<PendingRequests>,
 }
 
-/// The requests without a response, each with its permit.
+/// The requests without a response. Those with a long answer have a permit.
 #[derive(Default)]
 struct PendingRequests(Mutex<HashMap<RequestId, Option<AnswerPermit>>>);
 
@@ -31,7 +31,7 @@ impl<T> TrackedTransport<T> {
         }
     }
 
-    /// What keeps permits until responses have been sent.
+    /// Holds permits until responses have been sent.
     pub(crate) fn deliveries(&self) -> Arc<dyn Deliveries> {
         self.pending.clone()
     }
@@ -45,7 +45,7 @@ impl PendingRequests {
 
 impl Deliveries for PendingRequests {
     fn hold(&self, request: &RequestId, permit: AnswerPermit) {
-        // A request that was cancelled meanwhile is gone, and so is its permit.
+        // If the request was cancelled meanwhile, the permit is released here.
         if let Some(pending) = lock(&self.0).get_mut(request) {
             *pending = Some(permit);
         }

@@ -1,4 +1,4 @@
-//! Translates between MCP and the service: a handler that can be served over any transport of rmcp.
+//! Translates MCP requests into service requests and answers into MCP results, over any rmcp transport.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::service::{
     Answer, AnswerPermit, Client, InvalidRequest, ProgressUpdate, ServerMode, Service,
 };
 
-/// The handler of MCP requests.
+/// Handles MCP requests.
 pub(crate) struct Mcp {
     service: Arc<Service>,
     deliveries: Arc<dyn Deliveries>,
@@ -34,12 +34,12 @@ pub(crate) struct Mcp {
 
 /// A transport that knows when a response has been delivered.
 pub(crate) trait Deliveries: Send + Sync {
-    /// Keeps a permit until the response to a request has been delivered or is no longer wanted.
+    /// Holds a permit until the response to a request has been delivered, or the request is cancelled.
     fn hold(&self, request: &RequestId, permit: AnswerPermit);
 }
 
 impl Mcp {
-    /// A handler for a transport that knows when a response has been delivered.
+    /// Creates a handler. The transport must use the same `deliveries`.
     pub(crate) fn new(service: Arc<Service>, deliveries: Arc<dyn Deliveries>) -> Self {
         Self {
             service,
@@ -53,8 +53,8 @@ impl Mcp {
         }
     }
 
-    /// The server's name: the config's if there is only one.
-    fn name(&self) -> &'static str {
+    /// The server's name: that of its config if there is only one.
+    fn server_name(&self) -> &'static str {
         let selection = self.service.selection();
         let mut clis = selection.clis();
         match (clis.next(), clis.next()) {
@@ -65,35 +65,35 @@ impl Mcp {
 
     fn instructions(&self) -> String {
         let selection = self.service.selection();
-        let what = format!(
+        let tool_count = format!(
             "{} of {}",
             pluralize(selection.tool_count() as usize, "command-line tool"),
             pluralize(selection.clis().count(), "CLI")
         );
         match self.service.mode() {
             ServerMode::MetaTools => format!(
-                "This server runs {what}. Find one with \
-                 climax_search: give keywords in `query`, or no arguments for a summary of the \
+                "This server runs {tool_count}. Find one with \
+                 climax_search: pass keywords in `query`, or no arguments for a summary of the \
                  CLIs. Each result has the tool's name and the schema of its arguments. Then run \
-                 it with climax_call: `tool_name` as found, and `args` as the schema says."
+                 it with climax_call: pass `tool_name` as found, and `args` that match the schema."
             ),
             ServerMode::Explore => format!(
-                "This server runs {what}. Find one with search_mcp_tools: say in plain words what is to \
-                 be done. Results have a confidence, reasons, the schema of the arguments and an example. \
-                 get_tool_details tells more about a tool, list_tool_categories what there is, and \
-                 search_tools_by_capability which tools take certain parameters. Then run it with \
-                 climax_call: `tool_name` as found, and `args` as the schema says."
+                "This server runs {tool_count}. Find one with search_mcp_tools: describe the task in plain \
+                 words. Each result has a confidence, reasons, the schema of the arguments and an example. \
+                 get_tool_details describes one tool, list_tool_categories lists all categories, and \
+                 search_tools_by_capability finds tools that take certain parameters. Then run the tool with \
+                 climax_call: pass `tool_name` as found, and `args` that match the schema."
             ),
             ServerMode::Classic => format!(
-                "This server runs {what}, each registered as a tool of its own. A result is what the command printed, then [stderr] and \
-                 [exit code] where there is something to say."
+                "This server runs {tool_count}, each registered as a tool of its own. A result is the \
+                 command's output, followed by [stderr] if it is not empty and [exit code] if it is not 0."
             ),
         }
     }
 }
 
-/// Refuses methods of MCP that this server does not offer. rmcp answers some of them with empty results.
-macro_rules! not_offered {
+/// Refuses MCP methods that this server does not support. rmcp would answer some of them with empty results.
+macro_rules! unsupported_methods {
     ($($name:ident($params:ty) -> $result:ty, $method:ident;)*) => {
         $(async fn $name(
             &self,
@@ -108,7 +108,10 @@ macro_rules! not_offered {
 impl ServerHandler for Mcp {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(self.name(), env!("CARGO_PKG_VERSION")))
+            .with_server_info(Implementation::new(
+                self.server_name(),
+                env!("CARGO_PKG_VERSION"),
+            ))
             .with_instructions(self.instructions())
     }
 
@@ -117,10 +120,10 @@ impl ServerHandler for Mcp {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // All tools are on one page, so a cursor can only be another server's.
+        // All tools are on one page, so this server never returns a cursor.
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(invalid_params(
-                "this server gave no `cursor`; leave it out, and all tools are listed",
+                "unknown `cursor`; leave it out to list all tools",
             ));
         }
         let (tools, permit) = tokio::select! {
@@ -129,7 +132,7 @@ impl ServerHandler for Mcp {
         };
         self.hold(&context.id, permit);
         Ok(ListToolsResult::with_all_items(
-            tools.into_iter().map(tool).collect(),
+            tools.into_iter().map(mcp_tool).collect(),
         ))
     }
 
@@ -147,7 +150,7 @@ impl ServerHandler for Mcp {
                 };
                 tokio::select! {
                     answer = self.service.respond(request, &client) => answer,
-                    // Nobody waits for the answer; dropping the call ends its command.
+                    // Dropping the call ends its command.
                     () = context.ct.cancelled() => Answer::new("Cancelled".to_owned(), true),
                 }
             }
@@ -172,10 +175,10 @@ impl ServerHandler for Mcp {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(refusal(&request))
+        Err(custom_request_error(&request))
     }
 
-    not_offered! {
+    unsupported_methods! {
         complete(CompleteRequestParams) -> CompleteResult, CompleteRequestMethod;
         get_prompt(GetPromptRequestParams) -> GetPromptResponse, GetPromptRequestMethod;
         list_prompts(Option<PaginatedRequestParams>) -> ListPromptsResult, ListPromptsRequestMethod;
@@ -188,7 +191,7 @@ impl ServerHandler for Mcp {
     }
 }
 
-/// The client of one request.
+/// The client that sent a request.
 struct McpClient {
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
@@ -205,7 +208,7 @@ impl Client for McpClient {
         };
         #[expect(clippy::cast_precision_loss, reason = "no call takes that long")]
         let report = ProgressNotificationParam::new(token, update.seconds as f64);
-        // A client that does not get it has gone, and that ends the call.
+        // If this fails, the client has disconnected, which ends the call anyway.
         let _ = self
             .peer
             .notify_progress(report.with_message(update.message))
@@ -213,26 +216,27 @@ impl Client for McpClient {
     }
 }
 
-/// Whether a request runs a command, so that it may take long.
+/// Whether a request runs a command, and so may take long.
 pub(crate) fn runs_command(service: &Service, request: &ClientRequest) -> bool {
     matches!(request, ClientRequest::CallToolRequest(call) if service.runs_command(&call.params.name))
 }
 
-/// The error for a request that is none of those that rmcp knows: its method is not offered, or its
-/// parameters have the wrong shape.
-pub(crate) fn refusal(request: &CustomRequest) -> ErrorData {
+/// The error for a request that rmcp does not recognise: its method is not supported, or its parameters have
+/// the wrong shape.
+pub(crate) fn custom_request_error(request: &CustomRequest) -> ErrorData {
     let params = request.params.as_ref();
     let field = |name: &str| params.and_then(|params| params.get(name));
-    let is_object = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
-    let known = [
+    let is_object =
+        |value: Option<&Value>| value.is_none_or(|value| value.is_object() || value.is_null());
+    let supported = [
         PingRequestMethod::VALUE,
         CallToolRequestMethod::VALUE,
         ListToolsRequestMethod::VALUE,
         InitializeResultMethod::VALUE,
     ];
     match request.method.as_str() {
-        "" => ErrorData::invalid_request("Invalid request: there is no `method`", None),
-        method if !known.contains(&method) => method_not_found(method),
+        "" => ErrorData::invalid_request("Invalid request: `method` is missing", None),
+        method if !supported.contains(&method) => method_not_found(method),
         _ if !is_object(params) => invalid_params("`params` is not an object"),
         _ if !is_object(field("_meta")) => invalid_params("`_meta` is not an object"),
         CallToolRequestMethod::VALUE if !field("name").is_some_and(Value::is_string) => {
@@ -256,7 +260,8 @@ pub(crate) fn method_not_found(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-/// The response to a request that was cancelled, unless its client has cancelled it: then rmcp sends none.
+/// The error for a request that was cancelled because the server stops. If the client cancels a request, rmcp
+/// sends no response.
 fn cancelled() -> ErrorData {
     ErrorData::internal_error("Cancelled", None)
 }
@@ -265,7 +270,7 @@ fn invalid_params(problem: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Invalid parameters: {problem}"), None)
 }
 
-fn tool(description: ToolDescription) -> Tool {
+fn mcp_tool(description: ToolDescription) -> Tool {
     let mut tool = Tool::new(
         description.name,
         description.description,
@@ -295,10 +300,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_request_that_rmcp_does_not_know_is_refused_with_the_reason() {
+    fn a_request_that_rmcp_does_not_recognise_gets_an_error_with_the_reason() {
         for (method, params, code, reason) in [
             ("no/such", json!([]), -32601, "Method not found: no/such"),
-            ("", json!(null), -32600, "there is no `method`"),
+            ("", json!(null), -32600, "`method` is missing"),
             ("ping", json!([]), -32602, "`params` is not an object"),
             (
                 "ping",
@@ -323,7 +328,7 @@ mod tests {
             ),
             ("tools/list", json!({"cursor": 5}), -32602, "`tools/list`"),
         ] {
-            let error = refusal(&CustomRequest::new(method, Some(params.clone())));
+            let error = custom_request_error(&CustomRequest::new(method, Some(params.clone())));
             assert_eq!(error.code.0, code, "{method} {params}");
             assert!(
                 error.message.contains(reason),

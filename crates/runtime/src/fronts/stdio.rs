@@ -1,10 +1,10 @@
-//! MCP messages over standard input and output, one a line: the transport below rmcp.
+//! The transport below rmcp: MCP messages over standard input and output, one per line.
 //!
-//! It takes the place of rmcp's own, because that one has no back-pressure, drops malformed input silently,
-//! and drains for seconds at the end of input. This one limits the size of lines, answers what is not a
-//! message, holds requests back that are too many, and writes. All else is left to rmcp.
+//! It replaces rmcp's own transport, which has no back-pressure, drops malformed input silently, and drains
+//! for seconds at the end of input. This one limits the size of lines, responds to malformed messages, and
+//! holds requests back when there are too many. It leaves everything else to rmcp.
 
-mod departure;
+mod disconnect;
 mod flow;
 mod lines;
 mod message;
@@ -26,200 +26,200 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::mcp::Deliveries;
-use departure::Departure;
-use flow::{Flow, Kind, Verdict};
+use disconnect::DisconnectWatcher;
+use flow::{Admission, Flow, RequestKind};
 use lines::{Line, Lines};
-use message::{ErrorResponse, Parsed, invalid_request, parse, session_error};
+use message::{ErrorResponse, Parsed, invalid_request, opens_session, parse};
 use writer::{Outgoing, Writer};
 
 /// Standard input and output as a transport.
 pub(crate) struct Stdio {
     lines: Lines,
-    max_request: usize,
-    /// Tells which requests run a command.
+    max_request_bytes: usize,
+    /// Whether a request runs a command.
     runs_command: Box<RunsCommand>,
-    /// Whether the session has begun. Before that, rmcp takes any message but a request for a reason to end.
-    is_open: bool,
+    /// Whether the session is open. Before that, any message other than a request would make rmcp exit.
+    is_session_open: bool,
     /// Whether the input has ended.
-    is_at_end: bool,
-    departure: Departure,
+    is_input_closed: bool,
+    disconnect_watcher: DisconnectWatcher,
     flow: Arc<Flow>,
-    /// The response to the last line, if the line was not for rmcp. It is kept here, because rmcp may drop
-    /// the future that sends it and ask for the next message again.
-    reply: Option<ErrorResponse>,
+    /// The response to the last line, if the line was not passed to rmcp. It is kept here because rmcp may
+    /// drop the future that sends it, and then calls `receive` again.
+    pending_reply: Option<ErrorResponse>,
     /// Taken when the session ends.
     writer: Option<Writer>,
 }
 
-/// Whether a request runs a command.
+/// Tells whether a request runs a command.
 type RunsCommand = dyn Fn(&ClientRequest) -> bool + Send;
 
-/// How much a client may ask for.
+/// Limits on what a client may send.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    /// The most bytes of one message.
-    pub(crate) max_request: usize,
-    /// How many commands run at the same time.
+pub(crate) struct StdioLimits {
+    /// The maximum length of a message.
+    pub(crate) max_request_bytes: usize,
+    /// How many commands may run at the same time.
     pub(crate) max_concurrent: usize,
 }
 
 impl Stdio {
-    /// Takes over the process's standard input and output. Cancels `stop` when the client leaves.
+    /// Takes over the process's standard input and output. Cancels `stop` when the client disconnects.
     pub(crate) fn new(
-        limits: Limits,
+        limits: StdioLimits,
         stop: CancellationToken,
         runs_command: impl Fn(&ClientRequest) -> bool + Send + 'static,
     ) -> Self {
         let flow = Arc::new(Flow::new(limits.max_concurrent));
         let writer = Writer::new(streams::output(), flow.clone(), stop.clone());
         Self {
-            lines: Lines::new(streams::input(), limits.max_request),
-            max_request: limits.max_request,
+            lines: Lines::new(streams::input(), limits.max_request_bytes),
+            max_request_bytes: limits.max_request_bytes,
             runs_command: Box::new(runs_command),
-            is_open: false,
-            is_at_end: false,
-            departure: Departure::new(stop),
+            is_session_open: false,
+            is_input_closed: false,
+            disconnect_watcher: DisconnectWatcher::new(stop),
             flow,
-            reply: None,
+            pending_reply: None,
             writer: Some(writer),
         }
     }
 
-    /// What keeps permits until responses are written.
+    /// Holds permits until responses are written.
     pub(crate) fn deliveries(&self) -> Arc<dyn Deliveries> {
         self.flow.clone()
     }
 
-    /// The next message for rmcp, or nothing when there is no more.
+    /// Returns the next message for rmcp, or `None` at the end.
     async fn next_message(&mut self) -> io::Result<Option<ClientJsonRpcMessage>> {
         loop {
-            // Requests under way have their turn too, also when there is always more to read.
+            // Yields to running requests, also when there is always more to read.
             consume_budget().await;
             self.send_reply().await;
             if let Some((number, line)) = self.flow.next_parked() {
                 let Parsed::Message(message) = parse(line.trim_ascii()) else {
-                    unreachable!("the line was a message when it was parked");
+                    unreachable!("a parked line is a message");
                 };
                 let JsonRpcMessage::Request(request) = *message else {
                     unreachable!("only requests are parked");
                 };
-                return Ok(Some(renumbered(request, number)));
+                return Ok(Some(with_number(request, number)));
             }
-            if self.is_at_end && self.flow.is_idle() {
+            if self.is_input_closed && self.flow.is_idle() {
                 return Ok(None);
             }
-            let may_read = !self.is_at_end && self.flow.has_room();
+            let may_read = !self.is_input_closed && self.flow.can_accept();
             tokio::select! {
-                () = self.flow.freed() => {}
+                () = self.flow.request_finished() => {}
                 line = self.lines.next(), if may_read => match line? {
                     Line::Whole(mut line) => {
-                        let message = self.take(&mut line);
+                        let message = self.handle_line(&mut line);
                         self.lines.recycle(line);
                         if message.is_some() {
                             return Ok(message);
                         }
                     }
                     Line::TooLong(id) => {
-                        let reason = format!("the message is over {} bytes", self.max_request);
-                        self.refuse(id, invalid_request(&reason));
+                        let reason =
+                            format!("the message is longer than {} bytes", self.max_request_bytes);
+                        self.reply_with_error(id, invalid_request(&reason));
                     }
-                    Line::End => self.end(),
+                    Line::End => self.end_input(),
                 },
-                () = self.departure.watch(), if !may_read => {}
+                () = self.disconnect_watcher.watch(), if !may_read => {}
             }
         }
     }
 
-    /// The message in a line, if rmcp may have it now.
-    fn take(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
+    /// Returns the message in a line if it is for rmcp and not held back.
+    fn handle_line(&mut self, line: &mut Vec<u8>) -> Option<ClientJsonRpcMessage> {
         let message = match parse(line.trim_ascii()) {
             Parsed::Message(message) => *message,
-            Parsed::Nothing => return None,
+            Parsed::Ignored => return None,
             Parsed::Malformed(id, error) => {
-                self.refuse(id, error);
+                self.reply_with_error(id, error);
                 return None;
             }
         };
         match message {
             JsonRpcMessage::Request(request) => self.admit(request, line),
             JsonRpcMessage::Notification(mut notification) => {
-                let mut may_go = self.is_open;
+                let mut is_for_rmcp = self.is_session_open;
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &mut notification.notification
                 {
                     let id = &mut cancelled.params.request_id;
                     let number = id.take().and_then(|id| self.flow.cancel(&id));
                     *id = number.map(RequestId::Number);
-                    may_go = number.is_some();
+                    is_for_rmcp = number.is_some();
                 }
-                may_go.then_some(JsonRpcMessage::Notification(notification))
+                is_for_rmcp.then_some(JsonRpcMessage::Notification(notification))
             }
-            other => self.is_open.then_some(other),
+            other => self.is_session_open.then_some(other),
         }
     }
 
-    /// The request, if it may be worked on now.
+    /// Returns the request under its new number, unless it is parked or refused.
     fn admit(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
         line: &mut Vec<u8>,
     ) -> Option<ClientJsonRpcMessage> {
-        if !self.is_open {
-            match session_error(&request.request) {
-                Ok(opens_session) => self.is_open = opens_session,
+        if !self.is_session_open {
+            match opens_session(&request.request) {
+                Ok(is_opening) => self.is_session_open = is_opening,
                 Err(error) => {
-                    self.refuse(request.id.into_json_value(), error);
+                    self.reply_with_error(request.id.into_json_value(), error);
                     return None;
                 }
             }
         }
         let kind = if (self.runs_command)(&request.request) {
-            Kind::Call
+            RequestKind::Call
         } else {
-            Kind::Other
+            RequestKind::Other
         };
         match self.flow.admit(&request.id, kind, line) {
-            Verdict::Go(number) => Some(renumbered(request, number)),
-            Verdict::Parked => None,
-            Verdict::Duplicate => {
-                let error = invalid_request("another request with this id is not answered yet");
-                self.refuse(request.id.into_json_value(), error);
+            Admission::Active(number) => Some(with_number(request, number)),
+            Admission::Parked => None,
+            Admission::Duplicate => {
+                let error = invalid_request("another request with this id has no response yet");
+                self.reply_with_error(request.id.into_json_value(), error);
                 None
             }
         }
     }
 
-    /// Answers a line that rmcp does not get.
-    fn refuse(&mut self, id: Value, error: ErrorData) {
-        self.reply = Some(ErrorResponse::new(id, error));
+    /// Responds to a line that is not passed to rmcp.
+    fn reply_with_error(&mut self, id: Value, error: ErrorData) {
+        self.pending_reply = Some(ErrorResponse::new(id, error));
     }
 
-    /// One reply is sent before the next line is read.
+    /// Queues the pending reply. This happens before the next line is read.
     async fn send_reply(&mut self) {
-        if self.reply.is_some()
+        if self.pending_reply.is_some()
             && let Some(writer) = &self.writer
         {
             tokio::select! {
-                Ok(slot) = writer.queue.reserve() => if let Some(reply) = self.reply.take() {
-                    slot.send(Outgoing::Refusal(reply));
+                Ok(slot) = writer.queue.reserve() => if let Some(reply) = self.pending_reply.take() {
+                    slot.send(Outgoing::Error(reply));
                 },
-                () = self.departure.watch() => {}
+                () = self.disconnect_watcher.watch() => {}
             }
         }
     }
 
-    /// There is no more input.
-    fn end(&mut self) {
-        self.is_at_end = true;
-        self.departure.begin();
+    fn end_input(&mut self) {
+        self.is_input_closed = true;
+        self.disconnect_watcher.disconnect();
     }
 }
 
-/// A request under the server's own number. rmcp never sees the client's ids, so that a client may use an id
-/// again as soon as it has the response, or has cancelled the request.
-fn renumbered(
+/// Replaces the client's id by the server's own number. rmcp never sees the client's ids, so a client may
+/// reuse an id as soon as it has the response or has cancelled the request.
+fn with_number(
     mut request: JsonRpcRequest<ClientRequest>,
-    number: flow::Number,
+    number: flow::RequestNumber,
 ) -> ClientJsonRpcMessage {
     request.id = RequestId::Number(number);
     JsonRpcMessage::Request(request)
@@ -246,20 +246,20 @@ impl Transport<RoleServer> for Stdio {
                 JsonRpcMessage::Error(error) => error.id.as_mut(),
                 _ => None,
             };
-            let mut answers = None;
+            let mut responds_to = None;
             if let Some(id) = id
                 && let RequestId::Number(number) = *id
             {
                 match flow.answer(number) {
                     Some(client_id) => *id = client_id,
-                    // The client has cancelled it.
+                    // The client has cancelled the request.
                     None => return Ok(()),
                 }
-                answers = Some(number);
+                responds_to = Some(number);
             }
             slot.send(Outgoing::Message {
                 message: Box::new(message),
-                answers,
+                responds_to,
             });
             Ok(())
         }
@@ -268,11 +268,11 @@ impl Transport<RoleServer> for Stdio {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let message = self.next_message().await.unwrap_or_else(|error| {
             tracing::error!("standard input or output failed: {error}");
-            self.end();
+            self.end_input();
             None
         });
-        if message.is_none() && !self.is_open {
-            // rmcp drops a transport whose client leaves so soon, but responses may be under way.
+        if message.is_none() && !self.is_session_open {
+            // rmcp drops the transport if the session never opened, but responses may still be queued.
             let _ = self.close().await;
         }
         message

@@ -42,7 +42,7 @@ pub(super) async fn report_while<T>(
             return result;
         }
         seconds = start.elapsed().as_secs();
-        message = state.message(seconds);
+        message = state.progress_message(seconds);
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     async fn a_call_is_reported_when_it_starts_and_then_at_an_interval() {
         let (client, state) = (Recorder::default(), CallState::default());
         let call = async {
-            state.started();
+            state.set_running();
             sleep(REPORT_INTERVAL * 3 / 2).await;
             7
         };

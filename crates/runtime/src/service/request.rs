@@ -6,7 +6,7 @@ use climax_core::scalar;
 
 use super::{Answer, Request};
 use crate::call::answer::CallAnswer;
-use crate::call::arguments::Refusal;
+use crate::call::arguments::CallRefusal;
 use crate::search::SearchQuery;
 
 const DEFAULT_LIMIT: usize = 10;
@@ -55,7 +55,7 @@ fn saturating_integer(whole: f64) -> i64 {
 /// An answer that lists the problems with the arguments.
 pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
     let refuse =
-        |reason: String| Err(CallAnswer::refusal(&Refusal::Arguments(vec![reason])).into());
+        |reason: String| Err(CallAnswer::refusal(&CallRefusal::Arguments(vec![reason])).into());
     let call = |tool, arguments| Ok(Request::Call { tool, arguments });
     let name = match arguments.remove("tool_name") {
         Some(Value::String(name)) => name,

@@ -1,5 +1,5 @@
-//! How many requests are worked on, and which wait. A client that sends faster than it reads, or
-//! faster than commands run, has to wait, and memory stays small.
+//! Limits how many requests are active and parks further calls, so that memory stays bounded when a client
+//! sends faster than it reads or than commands run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard};
@@ -11,167 +11,165 @@ use crate::fronts::mcp::Deliveries;
 use crate::lock::lock;
 use crate::service::AnswerPermit;
 
-/// How many requests may be answered at the same time, beside calls. They take no time, but the
-/// client may not read the answers.
-const MOST_OTHERS: usize = 256;
+/// Active requests other than calls. They are answered at once, but the client may not read the responses.
+const MAX_OTHER_REQUESTS: usize = 256;
 
-/// How many calls may be known to wait for a command's end, so that they can tell it.
-const MOST_WAITING: usize = 256;
+/// Active calls beyond those whose command runs. Only active calls can report that they wait.
+const MAX_WAITING_CALLS: usize = 256;
 
-/// How many bytes of further calls are read, so that what comes behind them is seen: that one of
-/// them is cancelled, for example.
-const MOST_PARKED: usize = 8 * 1024 * 1024;
+/// Bytes of parked calls. They are read so that later messages, such as their cancellation, are seen.
+const MAX_PARKED_BYTES: usize = 8 * 1024 * 1024;
 
-/// What a line costs beside its text, with its id in two tables that may be half empty.
-const COST_OF_A_LINE: usize = 400;
+/// Memory that a parked line takes in addition to its text: its id is in two tables that may be half empty.
+const PARKED_LINE_OVERHEAD_BYTES: usize = 400;
 
-/// What the server calls a request. No two have the same, whatever the client calls them.
-pub(super) type Number = i64;
+/// The server's own id of a request. It is unique, unlike the client's ids, which may be reused.
+pub(super) type RequestNumber = i64;
 
-/// What a request asks for.
+/// Which limit applies to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// To run a command.
+pub(super) enum RequestKind {
+    /// Runs a command.
     Call,
-    /// What is answered at once.
+    /// Is answered at once.
     Other,
 }
 
-/// What is to happen with a request.
+/// What happens to a new request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It is worked on, by this number.
-    Go(Number),
-    /// It waits.
+pub(super) enum Admission {
+    /// It is active and has this number.
+    Active(RequestNumber),
+    /// It waits until another call has finished.
     Parked,
-    /// There is a request of this id that has no answer yet.
+    /// Another request with this id has no response yet.
     Duplicate,
 }
 
-/// Requests without an answer.
+/// The requests without a response: active ones and parked ones.
 pub(super) struct Flow {
-    most_calls: usize,
-    state: Mutex<State>,
-    /// Tells that a request got its answer.
-    freed: Notify,
+    max_calls: usize,
+    state: Mutex<FlowState>,
+    /// Notified when a request has finished.
+    finished: Notify,
 }
 
 #[derive(Default)]
-struct State {
-    last: Number,
-    numbers: HashMap<RequestId, Number>,
-    working: HashMap<Number, Request>,
+struct FlowState {
+    last_number: RequestNumber,
+    numbers: HashMap<RequestId, RequestNumber>,
+    active: HashMap<RequestNumber, ActiveRequest>,
     calls: usize,
     others: usize,
-    /// In the order of their numbers, which is that in which they came.
-    parked: BTreeMap<Number, (RequestId, Vec<u8>)>,
+    /// By number, so in the order in which they arrived.
+    parked: BTreeMap<RequestNumber, (RequestId, Vec<u8>)>,
     parked_bytes: usize,
 }
 
-/// A request that is worked on.
-struct Request {
-    /// What the client calls it.
+/// A request that was passed to rmcp.
+struct ActiveRequest {
+    /// The client's id.
     id: RequestId,
-    kind: Kind,
-    /// Whether its answer is on the way.
+    kind: RequestKind,
+    /// Whether its response is queued for writing.
     is_answered: bool,
-    /// Released when the answer is written, or no longer wanted.
+    /// Released when the response is written or the request is cancelled.
     permit: Option<AnswerPermit>,
 }
 
 impl Flow {
-    /// So many commands run at the same time.
-    pub(super) fn new(most_commands: usize) -> Self {
+    /// Creates the flow for a server that runs at most `max_commands` at the same time.
+    pub(super) fn new(max_commands: usize) -> Self {
         Self {
-            most_calls: most_commands.saturating_add(MOST_WAITING),
+            max_calls: max_commands.saturating_add(MAX_WAITING_CALLS),
             state: Mutex::default(),
-            freed: Notify::new(),
+            finished: Notify::new(),
         }
     }
 
-    /// Takes in a request that came as this line.
-    pub(super) fn admit(&self, id: &RequestId, kind: Kind, line: &mut Vec<u8>) -> Verdict {
+    /// Makes a request active, or parks the line that it arrived in.
+    pub(super) fn admit(&self, id: &RequestId, kind: RequestKind, line: &mut Vec<u8>) -> Admission {
         let mut state = self.state();
         if state.numbers.contains_key(id) {
-            return Verdict::Duplicate;
+            return Admission::Duplicate;
         }
-        state.last += 1;
-        let number = state.last;
+        state.last_number += 1;
+        let number = state.last_number;
         state.numbers.insert(id.clone(), number);
-        if kind == Kind::Call && (state.calls >= self.most_calls || !state.parked.is_empty()) {
+        if kind == RequestKind::Call && (state.calls >= self.max_calls || !state.parked.is_empty())
+        {
             let mut line = std::mem::take(line);
             line.shrink_to_fit();
-            state.parked_bytes += line.len() + COST_OF_A_LINE;
+            state.parked_bytes += line.len() + PARKED_LINE_OVERHEAD_BYTES;
             state.parked.insert(number, (id.clone(), line));
-            return Verdict::Parked;
+            return Admission::Parked;
         }
         state.start(number, id.clone(), kind);
-        Verdict::Go(number)
+        Admission::Active(number)
     }
 
-    /// The next call that waited and may go, as the line that it came as.
-    pub(super) fn next_parked(&self) -> Option<(Number, Vec<u8>)> {
+    /// Makes the next parked call active, if the limit allows it. Returns the line that it arrived in.
+    pub(super) fn next_parked(&self) -> Option<(RequestNumber, Vec<u8>)> {
         let mut state = self.state();
-        if state.calls >= self.most_calls {
+        if state.calls >= self.max_calls {
             return None;
         }
         let (number, (id, line)) = state.parked.pop_first()?;
-        state.parked_bytes -= line.len() + COST_OF_A_LINE;
-        state.start(number, id, Kind::Call);
+        state.parked_bytes -= line.len() + PARKED_LINE_OVERHEAD_BYTES;
+        state.start(number, id, RequestKind::Call);
         Some((number, line))
     }
 
-    /// The client does not want an answer any more. Returns the call that is to be ended for that.
-    /// What is answered at once, or is on the way, is answered nevertheless.
-    pub(super) fn cancel(&self, id: &RequestId) -> Option<Number> {
+    /// Cancels a request. Returns its number if it is an active call, which rmcp must cancel too. Requests
+    /// that are answered at once, or whose response is queued, keep their response.
+    pub(super) fn cancel(&self, id: &RequestId) -> Option<RequestNumber> {
         let mut state = self.state();
         let number = *state.numbers.get(id)?;
         if let Some((_, line)) = state.parked.remove(&number) {
-            state.parked_bytes -= line.len() + COST_OF_A_LINE;
+            state.parked_bytes -= line.len() + PARKED_LINE_OVERHEAD_BYTES;
             state.numbers.remove(id);
             return None;
         }
-        let request = state.working.get(&number)?;
-        if request.is_answered || request.kind == Kind::Other {
+        let request = state.active.get(&number)?;
+        if request.is_answered || request.kind == RequestKind::Other {
             return None;
         }
         state.finish(number);
-        self.freed.notify_one();
+        self.finished.notify_one();
         Some(number)
     }
 
-    /// A request is about to be answered. Returns what the client calls it, or nothing if it does
-    /// not want the answer any more.
-    pub(super) fn answer(&self, number: Number) -> Option<RequestId> {
+    /// Marks a request as answered. Returns the client's id, or `None` if the request was cancelled.
+    pub(super) fn answer(&self, number: RequestNumber) -> Option<RequestId> {
         let mut state = self.state();
-        let request = state.working.get_mut(&number)?;
+        let request = state.active.get_mut(&number)?;
         request.is_answered = true;
         Some(request.id.clone())
     }
 
-    /// A request has its answer.
-    pub(super) fn finish(&self, number: Number) {
+    /// Removes a request whose response was written.
+    pub(super) fn finish(&self, number: RequestNumber) {
         self.state().finish(number);
-        self.freed.notify_one();
+        self.finished.notify_one();
     }
 
-    /// Whether more may be read.
-    pub(super) fn has_room(&self) -> bool {
+    /// Whether another line may be read.
+    pub(super) fn can_accept(&self) -> bool {
         let state = self.state();
-        state.parked_bytes < MOST_PARKED && state.others < MOST_OTHERS
+        state.parked_bytes < MAX_PARKED_BYTES && state.others < MAX_OTHER_REQUESTS
     }
 
-    /// Whether every request got its answer.
+    /// Whether every request has its response.
     pub(super) fn is_idle(&self) -> bool {
         self.state().numbers.is_empty()
     }
 
-    /// Waits until a request got its answer.
-    pub(super) async fn freed(&self) {
-        self.freed.notified().await;
+    /// Waits until a request has finished.
+    pub(super) async fn request_finished(&self) {
+        self.finished.notified().await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FlowState> {
         lock(&self.state)
     }
 }
@@ -179,36 +177,36 @@ impl Flow {
 impl Deliveries for Flow {
     fn hold(&self, request: &RequestId, permit: AnswerPermit) {
         if let RequestId::Number(number) = request
-            && let Some(request) = self.state().working.get_mut(number)
+            && let Some(request) = self.state().active.get_mut(number)
         {
             request.permit = Some(permit);
         }
     }
 }
 
-impl State {
-    fn start(&mut self, number: Number, id: RequestId, kind: Kind) {
+impl FlowState {
+    fn start(&mut self, number: RequestNumber, id: RequestId, kind: RequestKind) {
         *self.count(kind) += 1;
-        let request = Request {
+        let request = ActiveRequest {
             id,
             kind,
             is_answered: false,
             permit: None,
         };
-        self.working.insert(number, request);
+        self.active.insert(number, request);
     }
 
-    fn finish(&mut self, number: Number) {
-        if let Some(request) = self.working.remove(&number) {
+    fn finish(&mut self, number: RequestNumber) {
+        if let Some(request) = self.active.remove(&number) {
             self.numbers.remove(&request.id);
             *self.count(request.kind) -= 1;
         }
     }
 
-    fn count(&mut self, kind: Kind) -> &mut usize {
+    fn count(&mut self, kind: RequestKind) -> &mut usize {
         match kind {
-            Kind::Call => &mut self.calls,
-            Kind::Other => &mut self.others,
+            RequestKind::Call => &mut self.calls,
+            RequestKind::Other => &mut self.others,
         }
     }
 }
@@ -221,13 +219,13 @@ mod tests {
         RequestId::Number(number)
     }
 
-    fn admit(flow: &Flow, number: i64, kind: Kind) -> Verdict {
+    fn admit(flow: &Flow, number: i64, kind: RequestKind) -> Admission {
         flow.admit(&id(number), kind, &mut vec![b'x'; 1000])
     }
 
-    fn start(flow: &Flow, number: i64, kind: Kind) -> Number {
+    fn start(flow: &Flow, number: i64, kind: RequestKind) -> RequestNumber {
         match admit(flow, number, kind) {
-            Verdict::Go(number) => number,
+            Admission::Active(number) => number,
             other => panic!("{other:?}"),
         }
     }
@@ -238,27 +236,33 @@ mod tests {
     }
 
     #[test]
-    fn calls_beyond_the_limit_wait_in_order_and_others_pass_them() {
+    fn calls_beyond_the_limit_wait_in_order_and_other_requests_overtake_them() {
         let flow = Flow::new(1);
-        let most = i64::try_from(1 + MOST_WAITING).expect("few");
-        let first = start(&flow, 0, Kind::Call);
-        for number in 1..most {
-            start(&flow, number, Kind::Call);
+        let max_calls = i64::try_from(1 + MAX_WAITING_CALLS).expect("a small number");
+        let first = start(&flow, 0, RequestKind::Call);
+        for number in 1..max_calls {
+            start(&flow, number, RequestKind::Call);
         }
-        for number in most..most + 3 {
-            assert_eq!(admit(&flow, number, Kind::Call), Verdict::Parked);
+        for number in max_calls..max_calls + 3 {
+            assert_eq!(admit(&flow, number, RequestKind::Call), Admission::Parked);
         }
-        start(&flow, -1, Kind::Other);
+        start(&flow, -1, RequestKind::Other);
         assert_eq!(flow.next_parked(), None);
-        // Neither one that runs nor one that waits can come a second time.
-        assert_eq!(admit(&flow, 0, Kind::Call), Verdict::Duplicate);
-        assert_eq!(admit(&flow, most + 1, Kind::Other), Verdict::Duplicate);
-        assert_eq!(flow.cancel(&id(most)), None, "it had not begun");
+        // The id of an active or parked request cannot be used again.
+        assert_eq!(admit(&flow, 0, RequestKind::Call), Admission::Duplicate);
+        assert_eq!(
+            admit(&flow, max_calls + 1, RequestKind::Other),
+            Admission::Duplicate
+        );
+        assert_eq!(flow.cancel(&id(max_calls)), None, "it was not active");
         assert_eq!(flow.cancel(&id(0)), Some(first));
-        let (next, _) = flow.next_parked().expect("there is room for one");
-        assert_eq!(flow.answer(next), Some(id(most + 1)));
+        let (next, _) = flow.next_parked().expect("a parked call");
+        assert_eq!(flow.answer(next), Some(id(max_calls + 1)));
         assert_eq!(flow.next_parked(), None);
-        assert_eq!(admit(&flow, most + 1, Kind::Call), Verdict::Duplicate);
+        assert_eq!(
+            admit(&flow, max_calls + 1, RequestKind::Call),
+            Admission::Duplicate
+        );
         flow.finish(next);
         assert!(flow.next_parked().is_some());
         assert!(flow.state().parked.is_empty() && !flow.is_idle());
@@ -266,20 +270,20 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_not_taken_keeps_its_place_and_a_cancelled_call_does_not() {
+    fn a_request_counts_until_its_response_is_written_or_it_is_cancelled() {
         let flow = Flow::new(1);
-        let search = start(&flow, 1, Kind::Other);
+        let search = start(&flow, 1, RequestKind::Other);
         assert_eq!(flow.cancel(&id(1)), None, "it is answered anyway");
-        let call = start(&flow, 2, Kind::Call);
+        let call = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.answer(call), Some(id(2)));
-        assert_eq!(flow.cancel(&id(2)), None, "its answer is on the way");
+        assert_eq!(flow.cancel(&id(2)), None, "its response is queued");
         assert_eq!(counts(&flow), (1, 1));
         flow.finish(search);
         flow.finish(call);
-        let cancelled = start(&flow, 2, Kind::Call);
+        let cancelled = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.cancel(&id(2)), Some(cancelled));
-        // Another one may have its id, and does not get its answer.
-        let other = start(&flow, 2, Kind::Call);
+        // A new request may reuse the id, and does not get the response of the cancelled one.
+        let other = start(&flow, 2, RequestKind::Call);
         assert_eq!(flow.answer(cancelled), None);
         assert_eq!(flow.answer(other), Some(id(2)));
         flow.finish(other);
@@ -288,33 +292,33 @@ mod tests {
     }
 
     #[test]
-    fn reading_stops_when_too_much_waits() {
+    fn reading_stops_when_parked_calls_take_too_much_memory() {
         let flow = Flow::new(1);
         let mut number = 0;
-        while flow.has_room() {
-            admit(&flow, number, Kind::Call);
+        while flow.can_accept() {
+            admit(&flow, number, RequestKind::Call);
             number += 1;
         }
         let parked = flow.state().parked.len();
         assert!((5900..6100).contains(&parked), "{parked}");
         flow.cancel(&id(number - 1));
-        assert!(flow.has_room());
+        assert!(flow.can_accept());
     }
 
     #[test]
-    fn reading_stops_when_answers_are_not_taken() {
+    fn reading_stops_when_responses_are_not_read() {
         let flow = Flow::new(1);
-        let first = start(&flow, 0, Kind::Other);
+        let first = start(&flow, 0, RequestKind::Other);
         let mut number = 1;
-        while flow.has_room() {
-            start(&flow, number, Kind::Other);
+        while flow.can_accept() {
+            start(&flow, number, RequestKind::Other);
             number += 1;
         }
         flow.finish(first);
-        assert!(flow.has_room());
-        // An answer to what nobody asked changes nothing.
+        assert!(flow.can_accept());
+        // Finishing it twice changes nothing.
         flow.finish(first);
-        start(&flow, number, Kind::Other);
-        assert!(!flow.has_room());
+        start(&flow, number, RequestKind::Other);
+        assert!(!flow.can_accept());
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes -> lines that are not too long.
+//! Splits the input's bytes into lines of limited length.
 
 use std::io;
 use std::mem;
@@ -9,52 +9,52 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::message_id::IdFinder;
 use super::streams::Input;
 
-/// What a line may leave in memory for the next one.
-const KEPT: usize = 64 * 1024;
+/// Buffers up to this capacity are reused for the next line.
+const MAX_RECYCLED_BYTES: usize = 64 * 1024;
 
 /// One line of input.
 pub(super) enum Line {
-    /// As it came.
+    /// The bytes of the line, with its newline.
     Whole(Vec<u8>),
-    /// Too long to be kept. What could be found of it is the id of the request that it holds.
+    /// The line was too long and was skipped. This is the id of its request, or null if none was found.
     TooLong(Value),
-    /// There is no more.
+    /// The end of input.
     End,
 }
 
-/// Reads lines.
+/// Reads lines of limited length.
 pub(super) struct Lines {
     reader: BufReader<Input>,
-    /// The most bytes that a line may have.
-    longest: usize,
-    /// What was read of the current line.
+    /// The maximum length of a line, with its newline.
+    max_line_bytes: usize,
+    /// The part of the current line that was read.
     line: Vec<u8>,
-    /// Where the current line is too long: the search for its id.
+    /// Set while a line that is too long is skipped: finds the id of its request.
     skipped: Option<IdFinder>,
 }
 
 impl Lines {
-    pub(super) fn new(input: Input, longest: usize) -> Self {
+    pub(super) fn new(input: Input, max_line_bytes: usize) -> Self {
         Self {
             reader: BufReader::new(input),
-            longest,
+            max_line_bytes,
             line: Vec::new(),
             skipped: None,
         }
     }
 
-    /// The next line. It may be asked again when it was interrupted.
+    /// Reads the next line. The future may be dropped and created again.
     pub(super) async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = self.reader.fill_buf().await?;
             let newline = memchr::memchr(b'\n', available);
             let (length, is_end) = match newline {
                 Some(newline) => (newline + 1, true),
-                // The last line may do without its end.
+                // The last line may lack its newline.
                 None => (available.len(), available.is_empty()),
             };
             let piece = &available[..length];
-            if self.skipped.is_none() && self.line.len() + piece.len() > self.longest {
+            if self.skipped.is_none() && self.line.len() + piece.len() > self.max_line_bytes {
                 let mut finder = IdFinder::default();
                 finder.push(&mem::take(&mut self.line));
                 self.skipped = Some(finder);
@@ -80,9 +80,9 @@ impl Lines {
         Line::Whole(mem::take(&mut self.line))
     }
 
-    /// Takes a line back, so that its memory serves the next one.
+    /// Reuses the memory of a line for the next one.
     pub(super) fn recycle(&mut self, mut line: Vec<u8>) {
-        if self.line.is_empty() && line.capacity() <= KEPT {
+        if self.line.is_empty() && line.capacity() <= MAX_RECYCLED_BYTES {
             line.clear();
             self.line = line;
         }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_that_are_too_long_are_skipped_and_the_others_come() {
+    async fn lines_that_are_too_long_are_skipped_and_the_others_are_returned() {
         let long = format!(r#"{{"params":"{}","id":5}}"#, "x".repeat(100_000));
         let input = format!("\none\n{long}\n{}\n{long}", "y".repeat(999));
         let mut lines = Lines::new(Box::new(io::Cursor::new(input)), 1000);
@@ -110,6 +110,6 @@ mod tests {
             }
         }
         assert_eq!(seen, ["1", "4", "too long: 5", "1000", "too long: 5"]);
-        assert!(lines.line.capacity() <= KEPT);
+        assert!(lines.line.capacity() <= MAX_RECYCLED_BYTES);
     }
 }

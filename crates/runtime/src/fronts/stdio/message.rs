@@ -1,4 +1,4 @@
-//! Reads a line as a message of rmcp's, or says why it is none.
+//! Parses a line into an rmcp message, or into the error response that explains why it is not one.
 
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, RequestId};
@@ -8,24 +8,24 @@ use serde_json::Value;
 use super::message_id::IdFinder;
 use crate::fronts::mcp;
 
-/// What a line holds.
+/// A parsed line.
 pub(super) enum Parsed {
-    /// A message.
+    /// A message for rmcp.
     Message(Box<ClientJsonRpcMessage>),
-    /// Nothing to answer: an empty line, or a response or notification that cannot be read.
-    Nothing,
-    /// Anything else: the id that it has, and what is wrong.
+    /// No response is due: an empty line, or an invalid response or notification.
+    Ignored,
+    /// Anything else: its id, and the error.
     Malformed(Value, ErrorData),
 }
 
-/// Some programs begin a text with it.
+/// Some programs start their output with it.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn parse(line: &[u8]) -> Parsed {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     if line.is_empty() {
-        return Parsed::Nothing;
+        return Parsed::Ignored;
     }
     match serde_json::from_slice(line) {
         Ok(message) => Parsed::Message(Box::new(message)),
@@ -33,14 +33,14 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
     }
 }
 
-/// Why a line is not a message. rmcp tells only that it is none.
+/// Finds out why a line is not a message. rmcp's error does not say.
 fn malformed(line: &[u8]) -> Parsed {
     let message = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => {
-            return not_a_message(None, "there are no batches; send one message a line");
+            return not_a_message(None, "batches are not supported; send one message per line");
         }
-        Ok(_) => return not_a_message(None, "a message is an object"),
+        Ok(_) => return not_a_message(None, "a message must be a JSON object"),
         Err(error) => {
             let mut finder = IdFinder::default();
             finder.push(line);
@@ -59,16 +59,16 @@ fn malformed(line: &[u8]) -> Parsed {
         {
             r#"`jsonrpc` is not "2.0""#
         }
-        None if is_response => return Parsed::Nothing,
-        None | Some("") => "there is no `method`",
-        Some(_) if is_response => "it is a request and a response at once",
+        None if is_response => return Parsed::Ignored,
+        None | Some("") => "`method` is missing",
+        Some(_) if is_response => "a message cannot be both a request and a response",
         // A notification.
-        Some(_) if id.is_none() => return Parsed::Nothing,
-        Some(_) if !has_valid_id => "`id` is no text and no integer of 64 bits",
+        Some(_) if id.is_none() => return Parsed::Ignored,
+        Some(_) if !has_valid_id => "`id` is neither a string nor a 64-bit integer",
         Some(method) => {
-            // rmcp reads any request whose parameters are an object.
+            // rmcp accepts any request whose parameters are an object, so these are not.
             let request = CustomRequest::new(method, message.get("params").cloned());
-            let error = mcp::refusal(&request);
+            let error = mcp::custom_request_error(&request);
             return Parsed::Malformed(id.cloned().unwrap_or_default(), error);
         }
     };
@@ -80,27 +80,28 @@ fn not_a_message(id: Option<&Value>, reason: &str) -> Parsed {
     Parsed::Malformed(id.cloned().unwrap_or_default(), invalid_request(reason))
 }
 
-/// An error for what is not a request.
+/// The error for an invalid request.
 pub(super) fn invalid_request(reason: &str) -> ErrorData {
     ErrorData::invalid_request(format!("Invalid request: {reason}"), None)
 }
 
-/// Whether a request opens the session: a handshake does, and a request that carries all that a handshake
-/// would tell. A ping and a discovery are answered without a session; for anything else there is an error.
-pub(super) fn session_error(request: &ClientRequest) -> Result<bool, ErrorData> {
+/// Checks a request that arrives before the session is open. Returns whether it opens the session:
+/// `initialize` does, and so does a request whose `_meta` has what `initialize` would send. `ping` and
+/// discovery need no session; anything else is an error.
+pub(super) fn opens_session(request: &ClientRequest) -> Result<bool, ErrorData> {
     match request {
         ClientRequest::InitializeRequest(_) => Ok(true),
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Ok(false),
         other if other.get_meta().protocol_version().is_some() => Ok(true),
-        ClientRequest::CustomRequest(request) => Err(mcp::refusal(request)),
+        ClientRequest::CustomRequest(request) => Err(mcp::custom_request_error(request)),
         ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => Err(
-            invalid_request("there is no session yet; send `initialize` first"),
+            invalid_request("the session is not initialized; send `initialize` first"),
         ),
         other => Err(mcp::method_not_found(other.method())),
     }
 }
 
-/// The response to what rmcp cannot have. Unlike rmcp's own type, it can have any id, and none.
+/// The response to a line that is not passed to rmcp. Unlike rmcp's own type, it can have any id, also null.
 #[derive(Serialize)]
 pub(super) struct ErrorResponse {
     jsonrpc: &'static str,
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_request_is_answered_with_its_id_and_the_reason() {
+    fn an_invalid_request_gets_an_error_with_its_id() {
         for (line, code, id) in [
             (
                 r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
@@ -170,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_says_what_is_wrong() {
+    fn an_error_says_what_is_wrong_with_the_message() {
         for (line, reason) in [
             (
                 r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-                "there are no batches",
+                "batches are not supported",
             ),
-            ("5", "a message is an object"),
+            ("5", "a message must be a JSON object"),
             (
                 r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
                 "`jsonrpc` is not",
@@ -184,9 +185,9 @@ mod tests {
             (r#"{"id":1,"method":"ping"}"#, "`jsonrpc` is not"),
             (
                 r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
-                "`id` is no text",
+                "`id` is neither",
             ),
-            (r#"{"jsonrpc":"2.0","id":1}"#, "there is no `method`"),
+            (r#"{"jsonrpc":"2.0","id":1}"#, "`method` is missing"),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"no/such","params":[]}"#,
                 "Method not found: no/such",
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_is_never_answered() {
+    fn responses_and_notifications_are_never_answered() {
         for line in [
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":[1],"result":5}"#,

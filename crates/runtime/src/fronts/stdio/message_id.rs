@@ -1,27 +1,27 @@
-//! Finds the id of a request that cannot be read as a whole: it is too long, half a surrogate pair
-//! is in it, a number out of range, nesting without end. It holds nothing but the id.
+//! Finds the id of a request that cannot be parsed: it is too long or too deeply nested, or has a lone
+//! surrogate or a number out of range. It keeps only the id in memory.
 
 use serde_json::Value;
 
-/// An id that is longer is not worth keeping.
-const LONGEST: usize = 256;
+/// Longer ids are ignored.
+const MAX_ID_BYTES: usize = 256;
 
-/// Reads a message byte by byte.
+/// Scans a message byte by byte.
 #[derive(Default)]
 pub(super) struct IdFinder {
-    /// How many objects and lists are open.
+    /// How many objects and arrays are open.
     depth: usize,
-    string: Text,
-    /// Where the outermost object is.
-    place: Place,
-    /// What was read of that.
-    text: Vec<u8>,
+    string: StringState,
+    /// The current position in the outermost object.
+    position: MemberPosition,
+    /// The bytes of the current key or value.
+    token: Vec<u8>,
     id: Option<Value>,
 }
 
-/// Whether a string is open.
+/// Whether the scanner is inside a string.
 #[derive(Default)]
-enum Text {
+enum StringState {
     #[default]
     Outside,
     Inside,
@@ -29,8 +29,9 @@ enum Text {
     Escaped,
 }
 
+/// A position in the outermost object.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum MemberPosition {
     #[default]
     Key,
     /// The value of the key `id`.
@@ -40,7 +41,7 @@ enum Place {
 }
 
 impl IdFinder {
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.push_byte(byte);
@@ -55,38 +56,44 @@ impl IdFinder {
     fn push_byte(&mut self, byte: u8) {
         let is_outermost = self.depth == 1;
         match (&self.string, byte) {
-            (Text::Inside, b'\\') => self.string = Text::Escaped,
-            (Text::Inside, b'"') => self.string = Text::Outside,
-            (Text::Escaped, _) | (Text::Outside, b'"') => self.string = Text::Inside,
-            (Text::Outside, b'{' | b'[') => self.depth += 1,
-            (Text::Outside, b'}' | b']') => {
+            (StringState::Inside, b'\\') => self.string = StringState::Escaped,
+            (StringState::Inside, b'"') => self.string = StringState::Outside,
+            (StringState::Escaped, _) | (StringState::Outside, b'"') => {
+                self.string = StringState::Inside;
+            }
+            (StringState::Outside, b'{' | b'[') => self.depth += 1,
+            (StringState::Outside, b'}' | b']') => {
                 if is_outermost {
                     self.end_value();
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            (Text::Outside, b':') if is_outermost => return self.end_key(),
-            (Text::Outside, b',') if is_outermost => return self.end_value(),
-            (Text::Inside | Text::Outside, _) => {}
+            (StringState::Outside, b':') if is_outermost => return self.end_key(),
+            (StringState::Outside, b',') if is_outermost => return self.end_value(),
+            (StringState::Inside | StringState::Outside, _) => {}
         }
-        if is_outermost && self.text.len() <= LONGEST {
-            self.text.push(byte);
+        if is_outermost && self.token.len() <= MAX_ID_BYTES {
+            self.token.push(byte);
         }
     }
 
     fn end_key(&mut self) {
-        let is_id = self.text.trim_ascii() == br#""id""#;
-        self.place = if is_id { Place::Id } else { Place::Value };
-        self.text.clear();
+        let is_id = self.token.trim_ascii() == br#""id""#;
+        self.position = if is_id {
+            MemberPosition::Id
+        } else {
+            MemberPosition::Value
+        };
+        self.token.clear();
     }
 
     fn end_value(&mut self) {
-        if self.place == Place::Id && self.text.len() <= LONGEST {
-            let id = serde_json::from_slice(&self.text).ok();
+        if self.position == MemberPosition::Id && self.token.len() <= MAX_ID_BYTES {
+            let id = serde_json::from_slice(&self.token).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_number());
         }
-        self.place = Place::Key;
-        self.text.clear();
+        self.position = MemberPosition::Key;
+        self.token.clear();
     }
 }
 
@@ -106,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_found_wherever_it_stands() {
+    fn the_id_is_found_at_any_position() {
         assert_eq!(id(r#"{"id":7,"method":"x"}"#), 7);
         assert_eq!(
             id(r#"{"method":"x","params":{"id":8},"id":"a\"b"}"#),
@@ -117,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_may_be_bad() {
+    fn the_rest_of_the_message_may_be_invalid() {
         assert_eq!(id(r#"{"id":7,"params":{"a":"\ud800"}}"#), 7);
         assert_eq!(id(r#"{"id":7,"params":1e999,"#), 7);
         assert_eq!(
@@ -130,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_none() {
+    fn anything_but_a_valid_top_level_id_is_ignored() {
         for text in [
             "",
             "}",

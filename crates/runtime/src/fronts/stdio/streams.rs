@@ -1,4 +1,4 @@
-//! Standard input and output as streams that do not block, whatever a client gives us for them.
+//! Opens standard input and output as non-blocking streams, whatever kind of file they are.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,65 +12,65 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// The other end of a stream was closed, or the half of it that writes.
+/// Poll flags for a stream whose other end is closed, or shut down for writing.
 #[cfg(target_os = "linux")]
-const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
+const CLOSED_FLAGS: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP);
 #[cfg(not(target_os = "linux"))]
-const CLOSED: PollFlags = PollFlags::HUP;
+const CLOSED_FLAGS: PollFlags = PollFlags::HUP;
 
-/// Where requests come from.
+/// The stream that requests are read from.
 pub(super) type Input = Box<dyn AsyncRead + Send + Sync + Unpin>;
 
-/// Where answers go.
+/// The stream that responses are written to.
 pub(super) type Output = Box<dyn AsyncWrite + Send + Sync + Unpin>;
 
-/// Standard input. Pipes and socket pairs, one of which clients use, are read by the event loop;
-/// anything else, such as a file or a terminal, by a thread.
+/// Opens standard input. The event loop reads pipes and socket pairs, which are what clients use; a thread
+/// reads anything else, such as a file or a terminal.
 pub(super) fn input() -> Input {
     let pipe = |file| Ok(Box::new(pipe::Receiver::from_owned_fd(file)?) as Input);
     let opened = open(&io::stdin(), pipe, |socket| Box::new(socket));
     opened.unwrap_or_else(|_| Box::new(tokio::io::stdin()))
 }
 
-/// Standard output, likewise.
+/// Opens standard output, in the same way.
 pub(super) fn output() -> Output {
     let pipe = |file| Ok(Box::new(pipe::Sender::from_owned_fd(file)?) as Output);
     let opened = open(&io::stdout(), pipe, |socket| Box::new(socket));
     opened.unwrap_or_else(|_| Box::new(tokio::io::stdout()))
 }
 
-/// Whether the client has closed its end of standard input. What it has sent before may still be
-/// there to be read.
+/// Whether the client has closed its end of standard input. There may still be unread input.
 pub(super) fn is_input_closed() -> bool {
     let stdin = io::stdin();
-    let mut files = [PollFd::new(&stdin, CLOSED)];
-    poll(&mut files, Some(&Timespec::default())).is_ok() && files[0].revents().intersects(CLOSED)
+    let mut files = [PollFd::new(&stdin, CLOSED_FLAGS)];
+    poll(&mut files, Some(&Timespec::default())).is_ok()
+        && files[0].revents().intersects(CLOSED_FLAGS)
 }
 
-/// Fails if it is neither a pipe nor a socket.
+/// Opens a stream without blocking. Fails if it is neither a pipe nor a Unix socket.
 fn open<S>(
     stream: &(impl AsFd + AsRawFd),
-    of_pipe: impl FnOnce(OwnedFd) -> io::Result<S>,
-    of_socket: impl FnOnce(UnixStream) -> S,
+    from_pipe: impl FnOnce(OwnedFd) -> io::Result<S>,
+    from_socket: impl FnOnce(UnixStream) -> S,
 ) -> io::Result<S> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     let file_type = file.metadata()?.file_type();
     if file_type.is_fifo() {
-        return of_pipe(reopened(stream).unwrap_or(file).into());
+        return from_pipe(reopen(stream).unwrap_or(file).into());
     }
     if file_type.is_socket() {
         let socket = BlockingStream::from(OwnedFd::from(file));
-        // It may be a socket of another family.
+        // Fails for a socket of another family.
         socket.local_addr()?;
         socket.set_nonblocking(true)?;
-        return Ok(of_socket(UnixStream::from_std(socket)?));
+        return Ok(from_socket(UnixStream::from_std(socket)?));
     }
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The same pipe, opened a second time. Whoever shares the first opening with us does not notice
-/// that ours does not block. Only where the system can do it.
-fn reopened(stream: &impl AsRawFd) -> io::Result<File> {
+/// Opens the same pipe a second time, because other processes may share the first file description and must
+/// not find it non-blocking. Fails on systems without `/proc`.
+fn reopen(stream: &impl AsRawFd) -> io::Result<File> {
     let number = stream.as_raw_fd();
     let is_input = number == io::stdin().as_raw_fd();
     OpenOptions::new()

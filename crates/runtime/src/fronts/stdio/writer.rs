@@ -1,5 +1,4 @@
-//! Serialises messages and writes them in the order in which they come, several at once when they come faster
-//! than the client reads.
+//! Serialises messages and writes them in order, in batches when they arrive faster than the client reads.
 
 use std::io;
 use std::sync::Arc;
@@ -12,32 +11,32 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::flow::{Flow, Number};
+use super::flow::{Flow, RequestNumber};
 use super::message::ErrorResponse;
 use super::streams::Output;
 
-/// Messages that wait to be written.
+/// How many messages may wait to be written.
 const QUEUE_LENGTH: usize = 64;
 
-/// Bytes after which a batch is written. A pipe takes as many at once.
+/// A batch is written when it has this many bytes, which is what a pipe holds.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// How long a client has to take the last messages when the server stops.
+/// How long the client has to read the last messages when the server stops.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// A message to be written. It is serialised last, because JSON may be several times as large as its text.
+/// A message to write. It is serialised as late as possible, because its JSON may be several times as large.
 pub(super) enum Outgoing {
-    /// From rmcp.
+    /// A message from rmcp.
     Message {
         message: Box<ServerJsonRpcMessage>,
-        /// The request that it answers.
-        answers: Option<Number>,
+        /// The request that it responds to.
+        responds_to: Option<RequestNumber>,
     },
-    /// The response to a line that rmcp does not get.
-    Refusal(ErrorResponse),
+    /// The response to a line that is not passed to rmcp.
+    Error(ErrorResponse),
 }
 
-/// The way to the client.
+/// A queue of messages, and the task that writes them.
 pub(super) struct Writer {
     pub(super) queue: Sender<Outgoing>,
     task: JoinHandle<()>,
@@ -63,7 +62,7 @@ impl Writer {
         Self { queue, task }
     }
 
-    /// Waits until everything is written, or cannot be.
+    /// Waits until everything is written, or writing has failed.
     pub(super) async fn close(self) {
         drop(self.queue);
         let _ = self.task.await;
@@ -93,18 +92,21 @@ async fn write(
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
-    /// The requests that they answer.
-    answers: Vec<Number>,
+    /// The requests that the lines respond to.
+    answered: Vec<RequestNumber>,
 }
 
 impl Batch {
     fn push(&mut self, message: &Outgoing) {
         let result = match message {
-            Outgoing::Message { message, answers } => {
-                self.answers.extend(answers);
+            Outgoing::Message {
+                message,
+                responds_to,
+            } => {
+                self.answered.extend(responds_to);
                 serde_json::to_writer(&mut self.bytes, message)
             }
-            Outgoing::Refusal(refusal) => serde_json::to_writer(&mut self.bytes, refusal),
+            Outgoing::Error(response) => serde_json::to_writer(&mut self.bytes, response),
         };
         result.expect("keys are strings, and no number is infinite");
         self.bytes.push(b'\n');
@@ -116,7 +118,7 @@ impl Batch {
         self.bytes.clear();
         // A long response leaves no large buffer behind.
         self.bytes.shrink_to(2 * BATCH_BYTES);
-        for number in self.answers.drain(..) {
+        for number in self.answered.drain(..) {
             flow.finish(number);
         }
         Ok(())
