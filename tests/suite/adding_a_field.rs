@@ -6,7 +6,7 @@ use std::path::Path;
 const PAGE: &str = include_str!("../../docs/adding-a-field.md");
 
 /// Files that the page names, and the code in them that it quotes.
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 10] = [
     (
         "codegen/src/written.rs",
         r#"flag: fields.optional("flag", text),"#,
@@ -21,7 +21,11 @@ const STEPS: [(&str, &str); 9] = [
         "tests/suite/arguments.rs",
         "fn a_flags_value_like_an_option_is_joined_to_it(",
     ),
-    ("README.md", "| `flag` |"),
+    ("docs/configuration.md", "| `flag` |"),
+    (
+        "crates/runtime/src/generated.rs",
+        "pub use crate::call::argv::Argv;",
+    ),
 ];
 
 fn root() -> &'static Path {

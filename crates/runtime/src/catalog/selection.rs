@@ -13,7 +13,7 @@ use crate::call::arguments::{ArgumentLimits, ArgumentReader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 
-/// The part of a catalog that a server offers. ToolRow and CLI numbers are positions in `tables`.
+/// The part of a catalog that a server offers. Tool and CLI numbers are positions in `tables`.
 pub(crate) struct Selection {
     /// The baked catalog.
     pub(crate) catalog: &'static Catalog,

@@ -185,7 +185,7 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
     } else {
         suggestions
     };
-    let message = format!("ToolRow '{name}' not found");
+    let message = format!("Tool '{name}' not found");
     LookupError::new(NAME, message, name, suggestions)
 }
 

@@ -195,7 +195,7 @@ fn match_in_text(tables: &Tables, needle: &str, matches: &mut MatchTiers) {
             continue;
         }
         matches.all.insert(number..number + 1);
-        // ToolRow names are ASCII, so folding keeps their length.
+        // Tool names are ASCII, so folding keeps their length.
         let name = &tool.haystack.of(haystack)[..tool.name.1 as usize];
         if name == needle {
             matches.exact_name.insert(number..number + 1);
