@@ -48,6 +48,8 @@ pub struct Server {
 pub struct ToolResponse {
     /// The text that the agent reads.
     pub text: String,
+    /// A second text, which is a note for the agent.
+    pub note: Option<String>,
     /// Whether the tool failed.
     pub is_error: bool,
 }
@@ -328,13 +330,13 @@ pub fn one_call_session(tool: &str) -> String {
 /// Reads the result of a `tools/call` response.
 ///
 /// # Panics
-/// It is not a single text.
+/// It is not one text with an optional note.
 #[must_use]
 pub fn tool_response(response: &Value) -> ToolResponse {
     let result = &response["result"];
     let content = result["content"].as_array();
     let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
-    assert_eq!(content.len(), 1, "{response}");
+    assert!((1..=2).contains(&content.len()), "{response}");
     assert_eq!(
         result.get("structuredContent"),
         None,
@@ -342,6 +344,7 @@ pub fn tool_response(response: &Value) -> ToolResponse {
     );
     ToolResponse {
         text: text(&content[0]["text"]),
+        note: content.get(1).map(|block| text(&block["text"])),
         is_error: result["isError"] == true,
     }
 }

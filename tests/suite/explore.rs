@@ -104,7 +104,7 @@ fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
     assert_eq!(tools.len(), 6);
     let mut same = |tool: &str, arguments: Value| {
         let [one, other] = [&mut baked, &mut narrowed].map(|server| {
-            let ToolResponse { text, is_error } = server.call_registered(tool, &arguments);
+            let ToolResponse { text, is_error, .. } = server.call_registered(tool, &arguments);
             let response: Value = serde_json::from_str(&text).expect("JSON");
             (without_times(response), is_error)
         });

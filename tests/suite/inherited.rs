@@ -259,7 +259,7 @@ tools:
 ",
     );
     let clis = [accepted.cli];
-    let schema = Value::from(input_schema(&facts(&clis).tools[0].arguments));
+    let schema = Value::from(input_schema(&facts(&clis).tools[0].arguments, None));
     let format = json!({
         "type": "string", "description": "Output format", "default": "json",
         "enum": ["json", "table"],
@@ -317,9 +317,9 @@ fn a_registered_tool_may_be_called_without_arguments() {
 
 #[test]
 fn a_destructive_tool_runs_without_a_policy() {
-    let response = start().call("docker_rm", &json!({}));
+    let response = start().call("docker_rm", &json!({"container": "c"}));
     assert!(!response.is_error);
-    assert_eq!(response.text, "docker rm");
+    assert_eq!(response.text, "docker rm c");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! End-to-end tests, one module per subject.
 
 mod adding_a_field;
+mod agent_mistakes;
 mod architecture;
 mod arguments;
 mod command_line;

@@ -92,7 +92,7 @@ impl<'f> TablesBuilder<'f> {
             "cli_name": cli.name,
             "category": cli.category,
             "tags": cli.tags,
-            "input_schema": input_schema(&tool.arguments),
+            "input_schema": input_schema(&tool.arguments, tool.risk),
         });
         let entry = self.push_text(&entry.to_string());
         let limits: Vec<LimitRow> = tool
@@ -379,7 +379,7 @@ mod tests {
         );
         assert_eq!(
             parsed["input_schema"],
-            Value::from(input_schema(&tables.arguments_of(&tool)))
+            Value::from(input_schema(&tables.arguments_of(&tool), tool.risk))
         );
         let cli = tables.clis.rows().get(0);
         assert_eq!(

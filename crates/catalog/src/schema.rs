@@ -1,5 +1,6 @@
 //! Turns arguments into JSON Schema for agents.
 
+use climax_core::risk::{Risk, refuses_unknown_arguments};
 use climax_core::scalar::{Number, Scalar};
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,7 @@ use crate::facts::ArgumentFacts;
 
 /// The input schema of a tool, with properties in definition order.
 #[must_use]
-pub fn input_schema(arguments: &[ArgumentFacts<'_>]) -> Map<String, Value> {
+pub fn input_schema(arguments: &[ArgumentFacts<'_>], risk: Option<Risk>) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
     let properties = arguments
@@ -19,6 +20,9 @@ pub fn input_schema(arguments: &[ArgumentFacts<'_>]) -> Map<String, Value> {
     let required: Vec<&str> = required.map(|argument| argument.name).collect();
     if !required.is_empty() {
         schema.insert("required".to_owned(), required.into());
+    }
+    if refuses_unknown_arguments(risk) {
+        schema.insert("additionalProperties".to_owned(), false.into());
     }
     schema
 }
@@ -95,9 +99,19 @@ mod tests {
     #[test]
     fn a_tool_without_arguments_has_an_object_schema_without_properties() {
         assert_eq!(
-            json_text(input_schema(&[])),
+            json_text(input_schema(&[], None)),
             r#"{"type":"object","properties":{}}"#
         );
+    }
+
+    #[test]
+    fn tools_that_change_something_allow_no_additional_properties() {
+        for risk in [Risk::Write, Risk::Destructive] {
+            assert_eq!(
+                json_text(input_schema(&[], Some(risk))),
+                r#"{"type":"object","properties":{},"additionalProperties":false}"#
+            );
+        }
     }
 
     #[test]
@@ -120,7 +134,7 @@ mod tests {
             argument("b", ArgumentType::Boolean),
         ];
         assert_eq!(
-            json_text(input_schema(&arguments)),
+            json_text(input_schema(&arguments, Some(Risk::Read))),
             r#"{"type":"object","properties":{"z":{"type":"string","description":"say \"hi\""},"#
                 .to_owned()
                 + r#""a":{"type":"integer","default":10},"n":{"type":"number","enum":[1.0]},"#

@@ -1,6 +1,7 @@
 //! Turns a call of a tool into its answer: JSON to typed arguments, to a command line, to output, to text.
 
 pub(crate) mod answer;
+pub(crate) mod argument_names;
 pub(crate) mod arguments;
 pub(crate) mod argv;
 pub(crate) mod expand;
@@ -15,11 +16,15 @@ use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
 use climax_catalog::tables::ToolRow;
+use climax_core::risk::refuses_unknown_arguments;
 use climax_runner::{CommandSpec, Outcome, Runner, WorkingDirectory};
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::call::answer::{CallAnswer, answer};
+use crate::call::argument_names::{
+    ResolvedArguments, name_for_key, resolve_names, unknown_argument,
+};
 use crate::call::arguments::{ArgumentReader, CallRefusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
@@ -37,13 +42,23 @@ pub(crate) struct Executor {
     pub(crate) guard: Arc<ExecutionGuard>,
 }
 
+/// A call as its client sent it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct CallRequest {
+    /// The name of the tool.
+    pub(crate) tool: String,
+    pub(crate) arguments: Map<String, Value>,
+    /// The names of further parameters of the request, which have no meaning.
+    pub(crate) unknown_parameters: Vec<String>,
+}
+
 impl Executor {
     /// Calls a tool, which comes with its number. Waits for the permit right before the command starts.
     pub(crate) async fn call(
         &self,
         selection: &Selection,
         (number, tool): (u32, &ToolRow),
-        arguments: &Map<String, Value>,
+        request: &CallRequest,
         permit: impl Future<Output = OwnedSemaphorePermit>,
         state: Option<&CallState>,
     ) -> CallAnswer {
@@ -55,10 +70,14 @@ impl Executor {
             let reason = "The base command is empty: check the environment variables that it uses";
             return answer(Outcome::not_started(reason.to_owned()));
         }
+        let resolved = resolve_names(&request.arguments, &argument_names(selection, tool));
+        let name_errors = name_errors(selection, tool, request, &resolved);
         // Owns the strings that coercion creates; the command line borrows them.
         let arena = Bump::new();
         let argv = Argv::new(&base, selection.text(tool.command));
-        let mut argv = match build_argv(selection, number, tool, arguments, &arena, argv) {
+        let reader =
+            ArgumentReader::new(&resolved.arguments, &arena, selection.argument_limits(tool));
+        let mut argv = match build_argv(selection, (number, tool), reader, argv, name_errors) {
             Ok(argv) => argv,
             Err(refusal) => return refused(name, &refusal),
         };
@@ -132,21 +151,49 @@ fn refused(tool: &str, refusal: &CallRefusal) -> CallAnswer {
     answer
 }
 
-/// Completes a command line with the call's arguments. Fails with everything that is wrong with them.
+/// Completes a command line with the call's arguments. Fails with everything that is wrong with them, and
+/// with `name_errors` after that.
 fn build_argv<'a>(
     selection: &Selection,
-    number: u32,
-    tool: &ToolRow,
-    arguments: &'a Map<String, Value>,
-    arena: &'a Bump,
+    (number, tool): (u32, &ToolRow),
+    mut reader: ArgumentReader<'a>,
     mut argv: Argv<'a>,
+    name_errors: Vec<String>,
 ) -> Result<Argv<'a>, CallRefusal> {
-    let limits = selection.argument_limits(tool);
-    argv.allowing_leading_dash = limits.allowing_leading_dash();
-    let mut reader = ArgumentReader::new(arguments, arena, limits);
+    argv.allowing_leading_dash = reader.limits().allowing_leading_dash();
     selection.write_command_line(number, tool, &mut reader, &mut argv);
+    argv.errors.extend(name_errors);
     reader.finish(mem::take(&mut argv.errors))?;
     Ok(argv)
+}
+
+fn argument_names(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
+    let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+    let names = arguments
+        .iter()
+        .map(|argument| selection.text(argument.name));
+    names.collect()
+}
+
+/// The error lines for the keys of a call: duplicates, then unknown ones if the tool refuses them.
+fn name_errors(
+    selection: &Selection,
+    tool: &ToolRow,
+    request: &CallRequest,
+    resolved: &ResolvedArguments<'_>,
+) -> Vec<String> {
+    let mut errors = resolved.duplicates.clone();
+    if refuses_unknown_arguments(tool.risk) {
+        let names = argument_names(selection, tool);
+        let unknown = resolved.unknown.iter();
+        errors.extend(unknown.map(|key| unknown_argument(key, &names)));
+        let parameters = request.unknown_parameters.iter();
+        errors.extend(parameters.map(|key| match name_for_key(key, &names) {
+            Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+            None => unknown_argument(key, &["tool_name", "args"]),
+        }));
+    }
+    errors
 }
 
 /// A call's command line as a user would type it, its standard input and its working directory. Environment
@@ -170,7 +217,8 @@ pub(crate) fn preview(
     let argv = Argv::new_preview(base, selection.text(tool.command));
     // The base command may contain variables, which quotes would hide from a shell.
     let base_words = base.split_whitespace().count();
-    let argv = build_argv(selection, number, tool, arguments, &arena, argv).ok()?;
+    let reader = ArgumentReader::new(arguments, &arena, selection.argument_limits(tool));
+    let argv = build_argv(selection, (number, tool), reader, argv, Vec::new()).ok()?;
     let words = argv.words.iter().enumerate();
     let words = words.map(|(index, word)| {
         if index < base_words {

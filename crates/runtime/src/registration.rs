@@ -8,6 +8,34 @@ pub(crate) const SEARCH_TOOL: &str = "climax_search";
 /// The name of the meta tool that calls other tools.
 pub(crate) const CALL_TOOL: &str = "climax_call";
 
+/// How the tools of a catalog are called through meta tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CallTools {
+    /// `climax_call` calls all of them.
+    #[default]
+    Single,
+    /// There is a meta tool for each risk, so that clients can ask before some of them.
+    ByRisk,
+}
+
+impl CallTools {
+    /// The name of the meta tool that calls tools of a risk.
+    pub(crate) fn name(self, risk: Risk) -> &'static str {
+        match (self, risk) {
+            (Self::Single, _) => CALL_TOOL,
+            (Self::ByRisk, Risk::Read) => "climax_read",
+            (Self::ByRisk, Risk::Write) => "climax_write",
+            (Self::ByRisk, Risk::Destructive) => "climax_destructive",
+        }
+    }
+
+    /// The highest risk of tools that the meta tool of this name calls.
+    pub(crate) fn max_risk(self, name: &str) -> Option<Risk> {
+        let mut risks = Risk::ALL.into_iter().rev();
+        risks.find(|risk| self.name(*risk) == name)
+    }
+}
+
 /// A registered tool.
 pub(crate) struct ToolDescription {
     pub(crate) name: &'static str,
@@ -39,13 +67,15 @@ impl BehaviourHints {
         open_world: Some(false),
     };
 
-    /// For a call of any tool: the most dangerous combination.
-    pub(crate) const ANY_CALL: Self = Self {
-        read_only: Some(false),
-        destructive: Some(true),
-        idempotent: Some(false),
-        open_world: Some(true),
-    };
+    /// For a meta tool that calls tools of up to this risk.
+    pub(crate) fn for_calls(max_risk: Risk) -> Self {
+        Self {
+            read_only: Some(max_risk == Risk::Read),
+            destructive: Some(max_risk == Risk::Destructive),
+            idempotent: Some(false),
+            open_world: Some(true),
+        }
+    }
 
     pub(crate) fn from_risk(risk: Risk) -> Self {
         Self {

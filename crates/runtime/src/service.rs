@@ -12,13 +12,14 @@ mod usage;
 
 use std::time::Instant;
 
+use climax_core::risk::{Risk, assumed_risk};
 use serde_json::{Map, Value};
 
 use crate::call::answer::CallAnswer;
-use crate::call::{CallState, Executor};
+use crate::call::{CallRequest, CallState, Executor};
 use crate::catalog::selection::Selection;
 use crate::discovery::{self, FoundTools, LookupTool};
-use crate::registration::{CALL_TOOL, SEARCH_TOOL, ToolDescription};
+use crate::registration::{CallTools, SEARCH_TOOL, ToolDescription};
 use crate::search::{SearchQuery, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
@@ -46,10 +47,11 @@ pub(crate) enum Request {
         tool: LookupTool,
         arguments: Map<String, Value>,
     },
-    /// A call of a catalog tool, by name.
+    /// A call of a catalog tool.
     Call {
-        tool: String,
-        arguments: Map<String, Value>,
+        call: CallRequest,
+        /// The highest risk that the tool may have.
+        max_risk: Risk,
     },
 }
 
@@ -65,6 +67,8 @@ pub(crate) enum InvalidRequest {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
+    /// A note for the agent that is not part of the text.
+    pub(crate) note: Option<String>,
     pub(crate) is_error: bool,
     /// Set for long answers, until they are delivered.
     pub(crate) permit: Option<AnswerPermit>,
@@ -75,6 +79,7 @@ impl Answer {
     pub(crate) fn new(text: String, is_error: bool) -> Self {
         Self {
             text,
+            note: None,
             is_error,
             permit: None,
         }
@@ -156,16 +161,20 @@ impl Service {
         if let Some(tool) = self.lookup_tool(name) {
             return Ok(Request::Lookup { tool, arguments });
         }
-        match self.mode {
-            ServerMode::MetaTools | ServerMode::Explore if name == CALL_TOOL => {
-                request::call_request(arguments).map_err(InvalidRequest::Refused)
-            }
-            ServerMode::Classic if self.selection.find_tool(name).is_some() => Ok(Request::Call {
+        if let Some(max_risk) = self.call_tool_risk(name) {
+            let call = request::call_request(arguments).map_err(InvalidRequest::Refused)?;
+            return Ok(Request::Call { call, max_risk });
+        }
+        if self.mode == ServerMode::Classic && self.selection.find_tool(name).is_some() {
+            let call = CallRequest {
                 tool: name.to_owned(),
                 arguments,
-            }),
-            _ => Err(InvalidRequest::UnknownTool),
+                unknown_parameters: Vec::new(),
+            };
+            let max_risk = Risk::Destructive;
+            return Ok(Request::Call { call, max_risk });
         }
+        Err(InvalidRequest::UnknownTool)
     }
 
     /// Answers a request. Dropping the future cancels the request and ends its command.
@@ -175,7 +184,7 @@ impl Service {
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await
             }
-            Request::Call { tool, arguments } => self.call(&tool, &arguments, client).await,
+            Request::Call { call, max_risk } => self.call(&call, max_risk, client).await,
         }
     }
 
@@ -215,6 +224,19 @@ impl Service {
         }
     }
 
+    /// The highest risk of tools that a meta tool calls, if a meta tool for calls has this name.
+    fn call_tool_risk(&self, name: &str) -> Option<Risk> {
+        if self.mode == ServerMode::Classic {
+            return None;
+        }
+        let risk = self.selection.call_tools.max_risk(name)?;
+        let is_registered = match self.selection.call_tools {
+            CallTools::Single => true,
+            CallTools::ByRisk => self.selection.offered_risks().contains(&risk),
+        };
+        is_registered.then_some(risk)
+    }
+
     fn search(&self, query: &SearchQuery) -> Answer {
         let start = Instant::now();
         let response = search(&self.selection, query);
@@ -232,15 +254,13 @@ impl Service {
         Answer::new(response.json, response.is_error)
     }
 
-    async fn call(
-        &self,
-        name: &str,
-        arguments: &Map<String, Value>,
-        client: &impl Client,
-    ) -> Answer {
-        let Some((number, tool)) = self.selection.find_tool(name) else {
-            return CallAnswer::error(format!("Unknown tool: {name}")).into();
+    async fn call(&self, request: &CallRequest, max_risk: Risk, client: &impl Client) -> Answer {
+        let Some((number, tool)) = self.selection.find_tool(&request.tool) else {
+            return self.unknown_tool(&request.tool);
         };
+        if assumed_risk(tool.risk) > max_risk {
+            return self.risk_refusal(&request.tool, tool.risk);
+        }
         let state = client.wants_progress().then(CallState::default);
         // Boxed to keep the futures of requests that run no command small.
         let call = Box::pin(async {
@@ -248,7 +268,7 @@ impl Service {
             let (selection, state) = (&self.selection, state.as_ref());
             let call = self
                 .executor
-                .call(selection, (number, &tool), arguments, permit, state);
+                .call(selection, (number, &tool), request, permit, state);
             let answer = call.await;
             // Here and not after `report_while`: the client may never read the last progress report.
             self.with_permit(answer.into()).await
@@ -257,5 +277,24 @@ impl Service {
             None => call.await,
             Some(state) => report_while(call, state, client).await,
         }
+    }
+
+    fn unknown_tool(&self, name: &str) -> Answer {
+        let similar = self.selection.names_similar_to(name);
+        Answer {
+            note: similar.first().map(|name| format!("Did you mean {name}?")),
+            ..Answer::new(format!("Unknown tool: {name}"), true)
+        }
+    }
+
+    /// Refuses a call through a meta tool for lower risks.
+    fn risk_refusal(&self, tool: &str, risk: Option<Risk>) -> Answer {
+        let right = self.selection.call_tools.name(assumed_risk(risk));
+        let reason = match risk {
+            Some(risk) => format!("has risk '{}'", risk.name()),
+            None => "declares no risk".to_owned(),
+        };
+        let text = format!("Tool '{tool}' {reason}: call it with {right}");
+        Answer::new(text, true)
     }
 }

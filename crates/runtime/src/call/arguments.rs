@@ -73,6 +73,11 @@ impl<'a> ArgumentReader<'a> {
         }
     }
 
+    /// The limits that values are checked against.
+    pub(crate) fn limits(&self) -> ArgumentLimits<'a> {
+        self.limits
+    }
+
     /// Fails if there are errors: missing arguments first, then invalid ones in definition order, then
     /// `other_errors`. Policy violations are reported only if there are no other errors.
     pub(crate) fn finish(mut self, mut other_errors: Vec<String>) -> Result<(), CallRefusal> {

@@ -6,12 +6,19 @@ use climax_catalog::rows::{Piece, Rows};
 use climax_catalog::schema::input_schema;
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_catalog::{OriginalNumbers, Tables};
+use climax_core::risk::{Risk, assumed_risk};
+use climax_discovery::tokens::normalised_name;
+use climax_discovery::trigrams::edit_distance;
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
 use crate::call::arguments::{ArgumentLimits, ArgumentReader};
 use crate::call::argv::Argv;
 use crate::catalog::Catalog;
+use crate::registration::CallTools;
+
+/// The maximum edit distance of a suggested name.
+const MAX_EDIT_DISTANCE: u8 = 2;
 
 /// The part of a catalog that a server offers. Tool and CLI numbers are positions in `tables`.
 pub(crate) struct Selection {
@@ -25,6 +32,9 @@ pub(crate) struct Selection {
     offered_clis: Option<Vec<u32>>,
     /// The discovery tables of a narrowed catalog.
     derived_discovery: OnceLock<Discovery>,
+    /// The meta tools that call the offered tools.
+    pub(crate) call_tools: CallTools,
+    offered_risks: OnceLock<Vec<Risk>>,
 }
 
 impl Selection {
@@ -36,6 +46,8 @@ impl Selection {
             baked_numbers: None,
             offered_clis: None,
             derived_discovery: OnceLock::new(),
+            call_tools: CallTools::default(),
+            offered_risks: OnceLock::new(),
         }
     }
 
@@ -127,6 +139,35 @@ impl Selection {
         is_offered.then_some((number, tool))
     }
 
+    /// The assumed risks of the offered tools, ascending. It is determined when it is first needed, because it
+    /// takes time for each tool.
+    pub(crate) fn offered_risks(&self) -> &[Risk] {
+        self.offered_risks.get_or_init(|| {
+            let tools = self.clis().flat_map(|cli| self.tools_of(&cli).iter());
+            let mut is_offered = [false; Risk::ALL.len()];
+            for tool in tools {
+                is_offered[assumed_risk(tool.risk) as usize] = true;
+            }
+            let risks = Risk::ALL.into_iter();
+            risks.filter(|risk| is_offered[*risk as usize]).collect()
+        })
+    }
+
+    /// The names of offered tools that an unknown name may be a typo of, the closest first.
+    pub(crate) fn names_similar_to(&self, unknown_name: &str) -> Vec<&'static str> {
+        let unknown_key = normalised_name(unknown_name);
+        let mut similar: Vec<(u8, &'static str)> = Vec::new();
+        for tool in self.clis().flat_map(|cli| self.tools_of(&cli).iter()) {
+            let name = self.text(tool.name);
+            let key = name.to_ascii_lowercase();
+            let distance = edit_distance(&unknown_key, &key, MAX_EDIT_DISTANCE);
+            similar.extend(distance.map(|distance| (distance, name)));
+        }
+        // The sort is stable, so ties stay in catalog order.
+        similar.sort_by_key(|(distance, _)| *distance);
+        similar.into_iter().map(|(_, name)| name).collect()
+    }
+
     /// Reads the arguments of a call and writes its command line, by generated code.
     pub(crate) fn write_command_line<'a>(
         &self,
@@ -156,7 +197,7 @@ impl Selection {
 
     /// The JSON Schema of a tool's arguments.
     pub(crate) fn input_schema(&self, tool: &ToolRow) -> Map<String, Value> {
-        input_schema(&self.tables.arguments_of(tool))
+        input_schema(&self.tables.arguments_of(tool), tool.risk)
     }
 
     /// The tools of a CLI.

@@ -22,6 +22,7 @@ use crate::catalog::selection::Selection;
 use crate::fronts::mcp::{self, Mcp};
 use crate::fronts::stdio::{self, Stdio};
 use crate::log::{self, LogLevel};
+use crate::registration::CallTools;
 use crate::service::{ServerMode, Service};
 
 pub(super) const EXAMPLES: &str = "\
@@ -43,6 +44,10 @@ pub(super) struct RunArguments {
     /// Also register the discovery suite: search in plain words, details, categories, capabilities
     #[arg(long, conflicts_with = "classic")]
     explore: bool,
+    /// Replace `climax_call` by `climax_read`, `climax_write` and `climax_destructive`, so that a client can ask
+    /// before some of them
+    #[arg(long, conflicts_with = "classic")]
+    split_calls: bool,
     /// Policy file that restricts what is allowed; can be repeated, and then all policies apply
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
@@ -70,6 +75,7 @@ impl Default for RunArguments {
             names: Vec::new(),
             classic: false,
             explore: false,
+            split_calls: false,
             policy: Vec::new(),
             log_level: LogLevel::default(),
             max_concurrent: 256,
@@ -122,7 +128,7 @@ fn configuration(
     position: NamePosition,
 ) -> Result<Configuration, Failure> {
     let AllowedCatalog {
-        selection,
+        mut selection,
         execution_rules,
         ..
     } = configuration::allowed(
@@ -131,6 +137,9 @@ fn configuration(
         &arguments.policy,
         &guard::host_path_problem,
     )?;
+    if arguments.split_calls {
+        selection.call_tools = CallTools::ByRisk;
+    }
     let guard = ExecutionGuard::new(&execution_rules);
     Ok(Configuration {
         selection,
@@ -194,6 +203,7 @@ fn terminal_message(selection: &Selection, arguments: &RunArguments) -> String {
     for (is_set, flag) in [
         (arguments.classic, "--classic"),
         (arguments.explore, "--explore"),
+        (arguments.split_calls, "--split-calls"),
     ] {
         if is_set {
             words.push(flag.to_owned());

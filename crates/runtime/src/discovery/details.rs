@@ -2,8 +2,6 @@
 
 use climax_discovery::notes::Notes;
 use climax_discovery::rank::RankingMode;
-use climax_discovery::tokens::normalised_name;
-use climax_discovery::trigrams::edit_distance;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -19,8 +17,6 @@ pub(super) const NAME: &str = "get_tool_details";
 
 /// The maximum number of names that are suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
-/// The maximum edit distance of a suggested name.
-const MAX_EDIT_DISTANCE: u8 = 2;
 const MAX_EXAMPLES: usize = 2;
 const FIND_A_TOOL: &str = "Find a tool with search_mcp_tools";
 
@@ -191,19 +187,7 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
 
 /// The names of tools within the edit distance, then of tools that match the words of the unknown name.
 fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
-    let unknown_key = normalised_name(unknown_name);
-    let mut by_distance: Vec<(u8, &'static str)> = Vec::new();
-    let tools = selection
-        .clis()
-        .flat_map(|cli| selection.tools_of(&cli).iter());
-    for tool in tools {
-        let name = selection.text(tool.name);
-        let distance = edit_distance(&unknown_key, &name.to_ascii_lowercase(), MAX_EDIT_DISTANCE);
-        by_distance.extend(distance.map(|distance| (distance, name)));
-    }
-    // The sort is stable, so ties stay in catalog order.
-    by_distance.sort_by_key(|(distance, _)| *distance);
-    let mut names: Vec<&'static str> = by_distance.into_iter().map(|(_, name)| name).collect();
+    let mut names = selection.names_similar_to(unknown_name);
     let offered = offered_tools(selection, None);
     let mode = RankingMode::Hybrid;
     let matches = find_ranked(selection, unknown_name, mode, MAX_SUGGESTIONS, |tool| {

@@ -1,7 +1,7 @@
 //! Derives suggestions for the next call from a search and its results.
 
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::Risk;
+use climax_core::risk::{Risk, assumed_risk};
 use climax_discovery::rank::MatchKind;
 use serde_json::{Map, Value, json};
 
@@ -168,7 +168,8 @@ fn best_match_hints(selection: &Selection, best: &RankedMatch) -> Vec<String> {
     let name = selection.text(best.tool.name);
     let details = json!({"tool_id": name});
     let args = example_args(selection, best.number, &best.tool).next();
-    let call = args.map(|args| json!({"tool_name": name, "args": args}));
+    let call_tool = selection.call_tools.name(assumed_risk(best.tool.risk));
+    let call = args.map(|args| format!("{call_tool} {}", json!({"tool_name": name, "args": args})));
     let is_likely = Confidence::from_score(best.score) != Confidence::Low;
     let (call, details) = match (best.tool.risk, call) {
         (Some(Risk::Destructive), _) => (
@@ -179,11 +180,11 @@ fn best_match_hints(selection: &Selection, best: &RankedMatch) -> Vec<String> {
         ),
         (Some(Risk::Write), call) => (
             call.filter(|_| is_likely)
-                .map(|call| format!("Call it (makes changes): climax_call {call}")),
+                .map(|call| format!("Call it (makes changes): {call}")),
             format!("Show details of the best match: get_tool_details {details}"),
         ),
         (Some(Risk::Read) | None, call) => (
-            call.map(|call| format!("Call the best match: climax_call {call}")),
+            call.map(|call| format!("Call the best match: {call}")),
             format!("Show its details: get_tool_details {details}"),
         ),
     };

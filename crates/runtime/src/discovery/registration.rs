@@ -20,7 +20,7 @@ fn search_tool() -> ToolDescription {
         LookupTool::Search,
         "Search tools in plain words",
         "Search for tools by what they do, in plain words. Results come with a confidence, reasons, \
-         parameters, schema and an example call for climax_call.",
+         parameters, schema and an example call.",
         json!({
             "type": "object",
             "properties": {

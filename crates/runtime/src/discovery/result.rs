@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::Risk;
+use climax_core::risk::{Risk, assumed_risk};
 use climax_discovery::index::Field;
 use climax_discovery::notes::Note;
 use climax_discovery::rank::{MatchKind, QueryTerm};
@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 
 use crate::call::preview;
 use crate::catalog::selection::Selection;
-use crate::registration::CALL_TOOL;
 use crate::search::ranked::{Confidence, RankedMatch, RankedMatches, round_score};
 
 /// The maximum number of match reasons. More of them add nothing for the reader.
@@ -128,7 +127,7 @@ pub(super) fn example_calls(
     let examples = all_args.filter_map(|args| {
         let preview = preview(selection, number, tool, &args)?;
         Some(ExampleCall {
-            tool: CALL_TOOL,
+            tool: selection.call_tools.name(assumed_risk(tool.risk)),
             arguments: CallArguments {
                 tool_name: selection.text(tool.name),
                 args,

@@ -21,7 +21,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::registration::ToolDescription;
+use crate::registration::{CallTools, ToolDescription};
 use crate::service::{
     Answer, AnswerPermit, Client, InvalidRequest, ProgressUpdate, ServerMode, Service,
 };
@@ -70,19 +70,23 @@ impl Mcp {
             pluralize(selection.tool_count() as usize, "command-line tool"),
             pluralize(selection.clis().count(), "CLI")
         );
+        let call_tools = match selection.call_tools {
+            CallTools::Single => "climax_call",
+            CallTools::ByRisk => "climax_read, climax_write or climax_destructive, by its risk",
+        };
         match self.service.mode() {
             ServerMode::MetaTools => format!(
                 "This server runs {tool_count}. Find one with \
                  climax_search: pass keywords in `query`, or no arguments for a summary of the \
                  CLIs. Each result has the tool's name and the schema of its arguments. Then run \
-                 it with climax_call: pass `tool_name` as found, and `args` that match the schema."
+                 it with {call_tools}: pass `tool_name` as found, and `args` that match the schema."
             ),
             ServerMode::Explore => format!(
                 "This server runs {tool_count}. Find one with search_mcp_tools: describe the task in plain \
                  words. Each result has a confidence, reasons, the schema of the arguments and an example. \
                  get_tool_details describes one tool, list_tool_categories lists all categories, and \
                  search_tools_by_capability finds tools that take certain parameters. Then run the tool with \
-                 climax_call: pass `tool_name` as found, and `args` that match the schema."
+                 {call_tools}: pass `tool_name` as found, and `args` that match the schema."
             ),
             ServerMode::Classic => format!(
                 "This server runs {tool_count}, each registered as a tool of its own. A result is the \
@@ -161,7 +165,8 @@ impl ServerHandler for Mcp {
             }
         };
         self.hold(&context.id, answer.permit);
-        let blocks = vec![ContentBlock::text(answer.text)];
+        let texts = [answer.text].into_iter().chain(answer.note);
+        let blocks = texts.map(ContentBlock::text).collect();
         let result = if answer.is_error {
             CallToolResult::error(blocks)
         } else {

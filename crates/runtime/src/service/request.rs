@@ -1,11 +1,14 @@
 //! Turns the arguments of `climax_search` and `climax_call` into requests.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 use climax_core::scalar;
+use serde_json::{Map, Value};
 
-use super::{Answer, Request};
+use super::Answer;
+use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
+use crate::call::argument_names::resolve_names;
 use crate::call::arguments::CallRefusal;
 use crate::search::SearchQuery;
 
@@ -14,7 +17,7 @@ const DEFAULT_LIMIT: usize = 10;
 /// Reads the arguments of `climax_search`. A value that is not a string is searched for as JSON text.
 pub(crate) fn search_query(mut arguments: Map<String, Value>) -> SearchQuery {
     let limit = result_limit(arguments.get("limit"));
-    let mut filter = |name: &str| match arguments.remove(name)? {
+    let mut filter = |name: &str| match arguments.shift_remove(name)? {
         Value::String(text) => Some(text),
         Value::Null => None,
         other => Some(other.to_string()),
@@ -49,15 +52,25 @@ fn saturating_integer(whole: f64) -> i64 {
     whole as i64
 }
 
+/// The names under which agents pass a tool's arguments. All but the first are accepted if the first is absent.
+const ARGS_NAMES: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
+
 /// Reads the arguments of `climax_call`.
 ///
 /// # Errors
 /// An answer that lists the problems with the arguments.
-pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<Request, Answer> {
-    let refuse =
-        |reason: String| Err(CallAnswer::refusal(&CallRefusal::Arguments(vec![reason])).into());
-    let call = |tool, arguments| Ok(Request::Call { tool, arguments });
-    let name = match arguments.remove("tool_name") {
+pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequest, Answer> {
+    let named = resolve_names(&arguments, &["tool_name", "args"]);
+    if !named.duplicates.is_empty() {
+        return Err(refusal(named.duplicates));
+    }
+    let renamed = match named.arguments {
+        Cow::Owned(renamed) => Some(renamed),
+        Cow::Borrowed(_) => None,
+    };
+    arguments = renamed.unwrap_or(arguments);
+    let refuse = |reason: String| Err(refusal(vec![reason]));
+    let tool = match arguments.shift_remove("tool_name") {
         Some(Value::String(name)) => name,
         None | Some(Value::Null) => {
             return refuse("Missing required argument 'tool_name'".to_owned());
@@ -68,22 +81,40 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<Request,
             ));
         }
     };
-    match arguments.remove("args") {
-        None | Some(Value::Null) => call(name, Map::new()),
-        Some(Value::Object(arguments)) => call(name, arguments),
+    let is_present = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
+    let args_name = ARGS_NAMES.into_iter().find(is_present).unwrap_or("args");
+    let args = match arguments.shift_remove(args_name) {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(args)) => args,
         Some(Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Object(arguments)) => call(name, arguments),
-            _ => refuse("Argument 'args' must be an object, not text".to_owned()),
-        },
-        Some(other) => refuse(format!(
-            "Argument 'args' must be an object, not {}",
-            match other {
-                Value::Array(_) => "a list",
-                Value::Bool(_) => "a boolean",
-                _ => "a number",
+            Ok(Value::Object(args)) => args,
+            _ => {
+                return refuse(format!(
+                    "Argument '{args_name}' must be an object, not text"
+                ));
             }
-        )),
-    }
+        },
+        Some(other) => {
+            return refuse(format!(
+                "Argument '{args_name}' must be an object, not {}",
+                match other {
+                    Value::Array(_) => "a list",
+                    Value::Bool(_) => "a boolean",
+                    _ => "a number",
+                }
+            ));
+        }
+    };
+    arguments.shift_remove("args");
+    Ok(CallRequest {
+        tool,
+        arguments: args,
+        unknown_parameters: arguments.into_iter().map(|(name, _)| name).collect(),
+    })
+}
+
+fn refusal(reasons: Vec<String>) -> Answer {
+    CallAnswer::refusal(&CallRefusal::Arguments(reasons)).into()
 }
 
 #[cfg(test)]
@@ -125,8 +156,7 @@ mod tests {
     /// The tool and arguments of the call, or the text of the refusal.
     fn read_call(arguments: Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
         match call_request(arguments) {
-            Ok(Request::Call { tool, arguments }) => Ok((tool, arguments)),
-            Ok(_) => panic!("not a call"),
+            Ok(call) => Ok((call.tool, call.arguments)),
             Err(answer) => Err(answer.text),
         }
     }
@@ -150,6 +180,25 @@ mod tests {
     }
 
     #[test]
+    fn other_names_for_args_are_accepted_if_args_is_absent() {
+        for name in ["args", "Args", "arguments", "parameters", "params", "input"] {
+            for value in [json!({"a": 1}), json!("{\"a\": 1}")] {
+                let call = json_object(json!({"tool_name": "x", "args": null, name: value}));
+                let expected = if name == "Args" {
+                    Err("Argument validation failed:\n  - Argument 'args' is given twice: as 'args' and 'Args'".to_owned())
+                } else {
+                    Ok(("x".to_owned(), json_object(json!({"a": 1}))))
+                };
+                assert_eq!(read_call(call), expected, "{name}");
+            }
+        }
+        let both = json!({"toolName": "x", "args": {"a": 1}, "arguments": {"b": 2}, "c": 3});
+        let call = call_request(json_object(both)).expect("a call");
+        assert_eq!(call.arguments, json_object(json!({"a": 1})));
+        assert_eq!(call.unknown_parameters, ["arguments", "c"]);
+    }
+
+    #[test]
     fn invalid_call_arguments_are_refused() {
         for (arguments, line) in [
             (json!({}), "Missing required argument 'tool_name'"),
@@ -168,6 +217,10 @@ mod tests {
             (
                 json!({"tool_name": "x", "args": "[1]"}),
                 "Argument 'args' must be an object, not text",
+            ),
+            (
+                json!({"tool_name": "x", "params": true}),
+                "Argument 'params' must be an object, not a boolean",
             ),
         ] {
             assert_eq!(

@@ -1,0 +1,209 @@
+//! Maps the keys of a call to the argument names of its tool, and describes the keys that fit none.
+
+use std::borrow::Cow;
+
+use climax_input::fields::closest;
+use climax_policy::limit::truncate_for_message;
+use serde_json::{Map, Value};
+
+/// The arguments of a call under the names that the tool defines.
+#[derive(Debug)]
+pub(crate) struct ResolvedArguments<'a> {
+    pub(crate) arguments: Cow<'a, Map<String, Value>>,
+    /// An error line for each argument that has two keys.
+    pub(crate) duplicates: Vec<String>,
+    /// The keys that fit no argument.
+    pub(crate) unknown: Vec<&'a str>,
+}
+
+/// Renames keys that differ from an argument's name only in case, in `-` for `_`, or by camel case. Agents often
+/// spell names that way. A key that fits several names is unknown.
+pub(crate) fn resolve_names<'a>(
+    arguments: &'a Map<String, Value>,
+    names: &[&str],
+) -> ResolvedArguments<'a> {
+    let mut resolved = ResolvedArguments {
+        arguments: Cow::Borrowed(arguments),
+        duplicates: Vec::new(),
+        unknown: Vec::new(),
+    };
+    let mut renamed: Vec<(&str, &str)> = Vec::new();
+    for (key, value) in arguments {
+        if names.contains(&key.as_str()) {
+            continue;
+        }
+        let Some(name) = name_for_key(key, names) else {
+            resolved.unknown.push(key);
+            continue;
+        };
+        let first = arguments
+            .get_key_value(name)
+            .map(|(key, _)| key.as_str())
+            .or_else(|| {
+                let mut renamed = renamed.iter();
+                renamed
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, key)| *key)
+            });
+        if let Some(first) = first {
+            let keys = [first, key].map(truncate_for_message);
+            let line = format!(
+                "Argument '{name}' is given twice: as '{}' and '{}'",
+                keys[0], keys[1]
+            );
+            resolved.duplicates.push(line);
+            continue;
+        }
+        renamed.push((name, key));
+        let map = resolved.arguments.to_mut();
+        map.shift_remove(key);
+        map.insert(name.to_owned(), value.clone());
+    }
+    resolved
+}
+
+/// The error line for an unknown key.
+pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
+    let shown = truncate_for_message(key);
+    match closest(&key.to_lowercase(), names) {
+        Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
+        None if names.is_empty() => {
+            format!("Unknown argument '{shown}': this tool takes no arguments")
+        }
+        None => format!(
+            "Unknown argument '{shown}': expected one of {}",
+            names.join(", ")
+        ),
+    }
+}
+
+/// The only name that a key may stand for.
+pub(crate) fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+    let (folded_key, key_words) = (fold_separators(key), snake_case(key));
+    let mut fitting = names
+        .iter()
+        .filter(|name| fold_separators(name) == folded_key || snake_case(name) == key_words);
+    match (fitting.next(), fitting.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
+}
+
+fn fold_separators(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}
+
+/// `dryRun`, `DryRun` and `dry-run` become `dry_run`.
+fn snake_case(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for (index, character) in characters.iter().enumerate() {
+        let previous = index.checked_sub(1).map(|previous| characters[previous]);
+        let next = characters.get(index + 1);
+        let follows_word = previous.is_some_and(|previous| {
+            // `URLPath` is `url_path`: the last capital of a run begins the next word.
+            previous.is_lowercase()
+                || previous.is_ascii_digit()
+                || (previous.is_uppercase() && next.is_some_and(|next| next.is_lowercase()))
+        });
+        if character.is_uppercase() && follows_word {
+            snake.push('_');
+        }
+        match character {
+            '-' => snake.push('_'),
+            other => snake.extend(other.to_lowercase()),
+        }
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registration::json_object;
+    use serde_json::json;
+
+    const NAMES: [&str; 4] = ["dry_run", "max_count", "pathSpec", "URLPath"];
+
+    #[test]
+    fn keys_in_another_case_or_with_other_separators_are_renamed() {
+        for (key, name) in [
+            ("dry-run", "dry_run"),
+            ("dryRun", "dry_run"),
+            ("DryRun", "dry_run"),
+            ("DRY_RUN", "dry_run"),
+            ("Dry-Run", "dry_run"),
+            ("maxCount", "max_count"),
+            ("pathspec", "pathSpec"),
+            ("path_spec", "pathSpec"),
+            ("url_path", "URLPath"),
+            ("url-path", "URLPath"),
+        ] {
+            let arguments = json_object(json!({key: 1}));
+            let resolved = resolve_names(&arguments, &NAMES);
+            assert_eq!(resolved.arguments.get(name), Some(&json!(1)), "{key}");
+            assert!(resolved.unknown.is_empty(), "{key}");
+        }
+    }
+
+    #[test]
+    fn keys_that_fit_no_name_or_several_stay_unknown() {
+        for (key, names) in [
+            ("dryrun", ["dry_run", "other"]),
+            ("dry run", ["dry_run", "other"]),
+            ("a-b", ["a_b", "A_b"]),
+            ("", ["a", "b"]),
+        ] {
+            let arguments = json_object(json!({key: 1}));
+            let resolved = resolve_names(&arguments, &names);
+            assert_eq!(resolved.unknown, [key]);
+            assert_eq!(*resolved.arguments, arguments);
+        }
+        // An exact name is never renamed.
+        let arguments = json_object(json!({"a_b": 1, "A_b": 2}));
+        let resolved = resolve_names(&arguments, &["a_b", "A_b"]);
+        assert!(matches!(resolved.arguments, Cow::Borrowed(_)));
+        assert!(resolved.unknown.is_empty() && resolved.duplicates.is_empty());
+    }
+
+    #[test]
+    fn two_keys_for_one_argument_are_an_error() {
+        for (arguments, keys) in [
+            (
+                json!({"dry_run": true, "dry-run": false}),
+                ["dry_run", "dry-run"],
+            ),
+            (
+                json!({"dryRun": true, "dry_run": false}),
+                ["dry_run", "dryRun"],
+            ),
+            (
+                json!({"dryRun": true, "dry-run": false}),
+                ["dryRun", "dry-run"],
+            ),
+        ] {
+            let arguments = json_object(arguments);
+            let resolved = resolve_names(&arguments, &NAMES);
+            let [first, second] = keys;
+            let line = format!("Argument 'dry_run' is given twice: as '{first}' and '{second}'");
+            assert_eq!(resolved.duplicates, [line]);
+        }
+    }
+
+    #[test]
+    fn an_unknown_argument_gets_a_suggestion_or_the_list_of_names() {
+        for (key, names, line) in [
+            ("dryrun", &NAMES[..2], "did you mean 'dry_run'?"),
+            ("MaxCuont", &NAMES[..2], "did you mean 'max_count'?"),
+            (
+                "repository",
+                &NAMES[..2],
+                "expected one of dry_run, max_count",
+            ),
+            ("x", &[], "this tool takes no arguments"),
+        ] {
+            let expected = format!("Unknown argument '{key}': {line}");
+            assert_eq!(unknown_argument(key, names), expected);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Calls with the mistakes that agents make: misspelt names, other keys, calls through the wrong meta tool.
+
+use climax_tests::{Folder, Server, ToolResponse, fixtures, text};
+use serde_json::{Value, json};
+use std::fs;
+
+fn start() -> Server {
+    Server::start(&mut fixtures!())
+}
+
+/// Calls `climax_call` with these arguments.
+fn call(server: &mut Server, arguments: &Value) -> ToolResponse {
+    server.call_registered("climax_call", arguments)
+}
+
+fn assert_refused(response: &ToolResponse, lines: &[&str]) {
+    let expected = format!("Argument validation failed:\n  - {}", lines.join("\n  - "));
+    assert!(response.is_error, "{response:?}");
+    assert_eq!(response.text, expected);
+}
+
+#[test]
+fn other_spellings_of_an_argument_name_are_accepted() {
+    let mut server = start();
+    for key in ["dry_run", "dry-run", "dryRun", "DryRun", "DRY_RUN"] {
+        let response = server.call("docker_rm", &json!({"container": "c", key: true}));
+        assert_eq!(response.text, "docker rm c --dry-run", "{key}");
+    }
+    // Also for tools that ignore unknown arguments.
+    let response = server.call("docker_ps", &json!({"allStates": true, "unknown": 1}));
+    assert_eq!(response.text, "docker ps -a");
+    // Names are mapped before values are checked.
+    let response = server.call("docker_rm", &json!({"Container": "c", "dry-run": "maybe"}));
+    assert_refused(
+        &response,
+        &["Argument 'dry_run': cannot convert 'maybe' to boolean"],
+    );
+}
+
+#[test]
+fn names_are_mapped_before_policies_apply() {
+    let folder = Folder::new();
+    let policy = folder.path().join("policy.yaml");
+    let text = "tools: {docker_rm: {args: {container: {pattern: \"web-.*\"}}}}\napproval: {global: none}\n";
+    fs::write(&policy, text).expect("a file");
+    let mut server = Server::start(fixtures!().arg("--policy").arg(&policy));
+    let response = server.call("docker_rm", &json!({"Container": "db"}));
+    let start = "Policy validation failed:\n  - Argument 'container'";
+    assert!(
+        response.is_error && response.text.starts_with(start),
+        "{response:?}"
+    );
+    let response = server.call("docker_rm", &json!({"Container": "web-1"}));
+    assert_eq!(response.text, "docker rm web-1");
+}
+
+#[test]
+fn two_keys_for_one_argument_are_refused() {
+    let mut server = start();
+    let args = json!({"container": "c", "dry_run": true, "dryRun": false});
+    assert_refused(
+        &server.call("docker_rm", &args),
+        &["Argument 'dry_run' is given twice: as 'dry_run' and 'dryRun'"],
+    );
+    let args = json!({"all_states": true, "all-states": false});
+    assert_refused(
+        &server.call("docker_ps", &args),
+        &["Argument 'all_states' is given twice: as 'all_states' and 'all-states'"],
+    );
+}
+
+#[test]
+fn unknown_arguments_are_refused_where_the_tool_declares_a_risk() {
+    let mut server = start();
+    let args = json!({"repository": "r", "dryrun": true, "dry_run": "maybe"});
+    assert_refused(
+        &server.call("docker_rm", &args),
+        &[
+            "Missing required argument 'container'",
+            "Argument 'dry_run': cannot convert 'maybe' to boolean",
+            "Unknown argument 'repository': expected one of container, dry_run",
+            "Unknown argument 'dryrun': did you mean 'dry_run'?",
+        ],
+    );
+    assert_refused(
+        &server.call("docker_commit", &json!({"message": "m"})),
+        &["Unknown argument 'message': this tool takes no arguments"],
+    );
+    // Rule 4 of the contract holds for tools that only read, or declare no risk.
+    for tool in ["docker_ps", "dump_nothing"] {
+        let response = server.call(tool, &json!({"unknown": true}));
+        assert!(!response.is_error, "{response:?}");
+    }
+    let mut classic = Server::start(&mut fixtures!("--classic"));
+    assert_refused(
+        &classic.call_registered("docker_rm", &json!({"container": "c", "dryrun": true})),
+        &["Unknown argument 'dryrun': did you mean 'dry_run'?"],
+    );
+}
+
+#[test]
+fn schemas_of_tools_that_change_something_allow_no_additional_properties() {
+    let tools = Server::start(&mut fixtures!("--classic")).tools();
+    for (name, expected) in [
+        ("docker_rm", Some(false)),
+        ("docker_commit", Some(false)),
+        ("docker_ps", None),
+        ("dump_nothing", None),
+    ] {
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        let schema = &tool.expect("a tool")["inputSchema"];
+        let additional = schema.get("additionalProperties").and_then(Value::as_bool);
+        assert_eq!(additional, expected, "{name}");
+    }
+}
+
+#[test]
+fn climax_call_accepts_other_names_for_args() {
+    let mut server = start();
+    for name in ["args", "arguments", "parameters", "params", "input"] {
+        for value in [json!({"container": "c"}), json!("{\"container\": \"c\"}")] {
+            let response = call(&mut server, &json!({"tool_name": "docker_rm", name: value}));
+            assert_eq!(response.text, "docker rm c", "{name}");
+        }
+    }
+}
+
+#[test]
+fn other_parameters_of_climax_call_are_refused_where_the_tool_declares_a_risk() {
+    let mut server = start();
+    let arguments = json!({
+        "tool_name": "docker_rm", "args": {"container": "c"}, "dryRun": true, "arg": {}, "verbose": 1,
+    });
+    assert_refused(
+        &call(&mut server, &arguments),
+        &[
+            "Unknown argument 'dry_run': put it into 'args'",
+            "Unknown argument 'arg': did you mean 'args'?",
+            "Unknown argument 'verbose': expected one of tool_name, args",
+        ],
+    );
+    let arguments = json!({"tool_name": "docker_ps", "verbose": 1});
+    assert_eq!(call(&mut server, &arguments).text, "docker ps");
+}
+
+#[test]
+fn an_unknown_tool_with_a_similar_name_gets_a_suggestion_in_a_second_block() {
+    let mut server = start();
+    for (name, suggestion) in [
+        ("docker_sp", Some("Did you mean docker_ps?")),
+        ("docker-rm", Some("Did you mean docker_rm?")),
+        ("no_such_thing", None),
+    ] {
+        let response = server.call(name, &json!({}));
+        assert!(response.is_error);
+        assert_eq!(response.text, format!("Unknown tool: {name}"));
+        assert_eq!(response.note.as_deref(), suggestion);
+    }
+}
+
+/// Names and annotations of the registered tools that call others.
+fn call_tools(server: &mut Server) -> Vec<(String, Value)> {
+    let tools = server.tools().into_iter();
+    let tools = tools.filter(|tool| tool["name"] != "climax_search");
+    let tools = tools.map(|tool| {
+        let hints = &tool["annotations"];
+        let hints = json!([hints["readOnlyHint"], hints["destructiveHint"]]);
+        (text(&tool["name"]), hints)
+    });
+    tools.collect()
+}
+
+#[test]
+fn annotations_of_climax_call_follow_from_the_offered_tools() {
+    let folder = Folder::new();
+    let policy = folder.path().join("policy.yaml");
+    let annotations = |tools: &str| {
+        let text = format!("tools: {tools}\napproval: {{global: none}}\n");
+        fs::write(&policy, text).expect("a file");
+        call_tools(&mut Server::start(fixtures!().arg("--policy").arg(&policy)))
+    };
+    let call = |read_only: bool, destructive: bool| {
+        vec![("climax_call".to_owned(), json!([read_only, destructive]))]
+    };
+    assert_eq!(annotations("{docker_ps: {}}"), call(true, false));
+    assert_eq!(
+        annotations("{docker_ps: {}, docker_commit: {}}"),
+        call(false, false)
+    );
+    assert_eq!(annotations("{docker_rm: {}}"), call(false, true));
+    // A tool without a risk counts as destructive.
+    assert_eq!(
+        annotations("{docker_ps: {}, git_status: {}}"),
+        call(false, true)
+    );
+    // Names on the command line narrow what is offered, too.
+    let mut server = Server::start(&mut fixtures!("dump"));
+    assert_eq!(call_tools(&mut server), call(false, true));
+}
+
+#[test]
+fn split_calls_registers_a_call_tool_for_each_offered_risk() {
+    let mut server = Server::start(&mut fixtures!("--split-calls", "docker"));
+    let expected = [
+        ("climax_read", json!([true, false])),
+        ("climax_write", json!([false, false])),
+        ("climax_destructive", json!([false, true])),
+    ];
+    let expected = expected.map(|(name, hints)| (name.to_owned(), hints));
+    assert_eq!(call_tools(&mut server), expected);
+    let mut server = Server::start(&mut fixtures!("--split-calls", "dump"));
+    assert_eq!(call_tools(&mut server).len(), 1);
+    let params = json!({"name": "climax_read", "arguments": {"tool_name": "dump_nothing"}});
+    let error = &server.request("tools/call", &params)["error"];
+    assert_eq!(error["message"], "Unknown tool: climax_read");
+    let params = json!({"name": "climax_call", "arguments": {"tool_name": "dump_nothing"}});
+    assert_eq!(
+        server.request("tools/call", &params)["error"]["code"],
+        -32602
+    );
+}
+
+#[test]
+fn a_split_call_tool_refuses_a_higher_risk_and_names_the_right_tool() {
+    let mut server = Server::start(&mut fixtures!("--split-calls"));
+    let mut call = |name: &str, tool: &str| {
+        let arguments = json!({"tool_name": tool, "args": {"container": "c"}});
+        server.call_registered(name, &arguments)
+    };
+    for (name, tool, text) in [
+        ("climax_read", "docker_ps", "docker ps"),
+        ("climax_write", "docker_ps", "docker ps"),
+        ("climax_destructive", "docker_rm", "docker rm c"),
+    ] {
+        assert_eq!(call(name, tool).text, text);
+    }
+    for (name, tool, text) in [
+        (
+            "climax_read",
+            "docker_commit",
+            "Tool 'docker_commit' has risk 'write': call it with climax_write",
+        ),
+        (
+            "climax_write",
+            "docker_rm",
+            "Tool 'docker_rm' has risk 'destructive': call it with climax_destructive",
+        ),
+        (
+            "climax_read",
+            "dump_nothing",
+            "Tool 'dump_nothing' declares no risk: call it with climax_destructive",
+        ),
+    ] {
+        let response = call(name, tool);
+        assert!(response.is_error);
+        assert_eq!(response.text, text);
+    }
+}
+
+#[test]
+fn examples_of_the_discovery_suite_name_the_split_call_tool() {
+    let mut server = Server::start(&mut fixtures!("--split-calls", "--explore", "docker"));
+    for (tool, expected) in [
+        ("docker_ps", "climax_read"),
+        ("docker_rm", "climax_destructive"),
+    ] {
+        let response = server.call_registered("get_tool_details", &json!({"tool_id": tool}));
+        let examples = &response.json()["usage_examples"];
+        assert_eq!(examples[0]["tool"], expected, "{examples}");
+    }
+}
