@@ -1,6 +1,6 @@
 //! Baselines that no server can beat. Compiled by `server.py`.
 //!
-//! `floor answer`: reads a line, and writes it as the response to each further line.
+//! `floor replay`: reads a line, and writes it as the response to each further line.
 //! `floor spawn COUNT PROGRAM`: runs a program COUNT times, and prints each duration in microseconds.
 
 use std::env;
@@ -11,15 +11,15 @@ use std::time::Instant;
 fn main() -> io::Result<()> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["answer"] => respond(),
+        ["replay"] => replay(),
         ["spawn", count, program] => spawn(count.parse().map_err(io::Error::other)?, program),
         _ => Err(io::Error::other(
-            "usage: floor answer | floor spawn COUNT PROGRAM",
+            "usage: floor replay | floor spawn COUNT PROGRAM",
         )),
     }
 }
 
-fn respond() -> io::Result<()> {
+fn replay() -> io::Result<()> {
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let mut response = Vec::new();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reports how large the responses of climax_search are, over 50 queries that an agent might send.
+"""Reports the size of climax_search responses to 50 typical queries of an agent.
 
 usage: benches/response_size.py [SERVER [OPTION]...]    (default: target/release/climax, with the shipped configs)
 
@@ -79,13 +79,13 @@ def requests():
 def main():
     server = sys.argv[1:] or [str(ROOT / "target/release/climax")]
     lines = "".join(json.dumps(request) + "\n" for request in requests())
-    done = subprocess.run(server, input=lines, capture_output=True, text=True, check=True)
-    responses = {response["id"]: response for response in map(json.loads, done.stdout.splitlines())}
+    completed = subprocess.run(server, input=lines, capture_output=True, text=True, check=True)
+    responses = {response["id"]: response for response in map(json.loads, completed.stdout.splitlines())}
     sizes, counts = [], []
     for number, query in enumerate(QUERIES):
         text = responses[number]["result"]["content"][0]["text"]
-        response = json.loads(text)
-        tools = [tool["tool_name"] for tool in response["results"] + response.get("related", [])]
+        found = json.loads(text)
+        tools = [tool["tool_name"] for tool in found["results"] + found.get("related", [])]
         sizes.append(len(text.encode()))
         counts.append(len(tools))
         print(f"{sizes[-1]:6} bytes {len(tools):3} tools  {query}: {', '.join(tools[:3])}")

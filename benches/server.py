@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares servers with 10, 1,000 and 10,000 tools with baseline programs (floor.rs).
+"""Compares servers of 10, 1,000 and 10,000 tools with baseline programs (floor.rs).
 
 usage: benches/server.py [--json FILE] [--rounds N] [--python 'climax run {configs}']
 
-All servers take turns, so that noise of the machine affects all of them. Times are those of the fastest
-tenth, and CPU time is that of the process. --python is the command of a server that reads the same configs
-when it starts, such as that of climax-mcp 0.5; `{configs}` becomes `--config FILE` for each config. It is
-measured with up to 1,000 tools.
+Measurements of all servers are interleaved, so that noise of the machine affects all of them. Times are 10th
+percentiles. CPU times are those of the server process. --python is the command line of a server that reads the
+same configs at startup, such as climax-mcp 0.5 in Python; `{configs}` becomes `--config FILE` for each config.
+It is measured only with 10 and 1,000 tools.
 """
 
 import argparse
@@ -23,15 +23,15 @@ import time
 from build_scaling import ROOT, write_configs
 
 SCALES = [10, 1000, 10000]
-# A process mostly stays on its core, so each measurement uses several processes.
+# The scheduler mostly keeps a process on one core. Several processes per measurement cover several cores.
 REPEATS = 10
 WORK = ROOT / "target" / "benches"
-SLEEP = """name: sleep
+SLEEP_CONFIG = """name: sleep
 command: sleep
 tools:
   - {name: measured_sleep, description: Sleeps, command: "0.2"}
 """
-TRUE = """name: truth
+TRUE_CONFIG = """name: truth
 command: /bin/true
 tools:
   - {name: measured_true, description: Runs true}
@@ -65,16 +65,16 @@ def call(tool, number=1):
 class Server:
     """A process that responds to each line with a line."""
 
-    def __init__(self, command, first=INITIALIZE):
+    def __init__(self, command, first_input=INITIALIZE):
         start = time.perf_counter()
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
         self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
-        self.rest = b""
-        self.initialize_response = self.request(first)
-        self.start = time.perf_counter() - start
-        if first is INITIALIZE:
+        self.unread = b""
+        self.first_response = self.request(first_input)
+        self.startup_seconds = time.perf_counter() - start
+        if first_input is INITIALIZE:
             os.write(self.stdin, INITIALIZED)
 
     def request(self, line):
@@ -82,30 +82,30 @@ class Server:
         return self.read_line()
 
     def read_line(self):
-        parts = [self.rest]
+        parts = [self.unread]
         while b"\n" not in parts[-1]:
             part = os.read(self.stdout, 1 << 20)
             if not part:
                 raise EOFError(self.process.args)
             parts.append(part)
-        line, _, self.rest = b"".join(parts).partition(b"\n")
+        line, _, self.unread = b"".join(parts).partition(b"\n")
         return line
 
-    def pump(self, lines):
-        """Sends lines as fast as the process reads them. Returns the seconds until all responses are there."""
+    def pipeline(self, lines):
+        """Sends lines as fast as the process reads them. Returns the seconds until all responses have arrived."""
         data = memoryview(b"".join(lines))
-        missing = len(lines)
+        pending = len(lines)
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
         start = time.perf_counter()
-        while missing:
+        while pending:
             try:
                 while data:
                     data = data[os.write(self.stdin, data) :]
             except BlockingIOError:
                 pass
             try:
-                missing -= os.read(self.stdout, 1 << 20).count(b"\n")
+                pending -= os.read(self.stdout, 1 << 20).count(b"\n")
             except BlockingIOError:
                 # Without the sleep, this process would take CPU time from the measured one.
                 time.sleep(0.0002)
@@ -114,12 +114,13 @@ class Server:
         os.set_blocking(self.stdout, True)
         return elapsed
 
-    def cpu(self):
-        """Seconds of CPU time so far."""
+    def cpu_seconds(self):
+        """CPU time so far."""
         status = pathlib.Path(f"/proc/{self.process.pid}/schedstat").read_text()
         return int(status.split()[0]) / 1e9
 
-    def memory(self, name, file="status"):
+    def memory_mb(self, name, file="status"):
+        """A field of a file in /proc that the kernel reports in kB."""
         for line in pathlib.Path(f"/proc/{self.process.pid}/{file}").read_text().splitlines():
             if line.startswith(name + ":"):
                 return int(line.split()[1]) / 1024
@@ -144,14 +145,14 @@ def build():
         shutil.rmtree(configs, ignore_errors=True)
         configs.mkdir()
         write_configs(configs, scale)
-        (configs / "sleep.yaml").write_text(SLEEP)
-        (configs / "truth.yaml").write_text(TRUE)
+        (configs / "sleep.yaml").write_text(SLEEP_CONFIG)
+        (configs / "truth.yaml").write_text(TRUE_CONFIG)
         environment = {**os.environ, "CLIMAX_CONFIGS": str(configs), "CARGO_TARGET_DIR": str(WORK / "target")}
         subprocess.run(
             ["cargo", "build", "--quiet", "--release", "--package", "climax"], cwd=ROOT, env=environment, check=True
         )
         shutil.copy(WORK / "target" / "release" / "climax", WORK / f"climax-{scale}")
-    # Pages that are not yet on the disk would count as memory of the process that maps them.
+    # Until a new binary is written to disk, its pages would count as dirty memory of the process that maps them.
     os.sync()
     floor = WORK / "floor"
     source = pathlib.Path(__file__).with_name("floor.rs")
@@ -162,33 +163,35 @@ def build():
 
 
 def measure_starts(floor, servers, rounds):
+    """Time until the first response, and memory after it. The first round is a warm-up."""
     server = Server(servers["10"])
-    response = server.initialize_response + b"\n"
+    response = server.first_response + b"\n"
     server.close()
-    programs = {"floor": (floor + ["answer"], response + INITIALIZE)}
+    programs = {"floor": (floor + ["replay"], response + INITIALIZE)}
     programs |= {name: (command, INITIALIZE) for name, command in servers.items()}
     times = {name: [] for name in programs}
-    memory = {}
+    results = {}
     for number in range(rounds + 1):
-        for name, (command, first) in programs.items():
+        for name, (command, first_input) in programs.items():
+            # Python servers start slowly, so they get fewer rounds.
             if name.startswith("python") and number > rounds // 20 + 1:
                 continue
-            server = Server(command, first)
+            server = Server(command, first_input)
             if number > 0:
-                times[name].append(server.start * 1000)
-            memory[name] = {
-                "start_private_dirty_mb": server.memory("Private_Dirty", "smaps_rollup"),
-                "start_peak_mb": server.memory("VmHWM"),
+                times[name].append(server.startup_seconds * 1000)
+            results[name] = {
+                "start_private_dirty_mb": server.memory_mb("Private_Dirty", "smaps_rollup"),
+                "start_peak_mb": server.memory_mb("VmHWM"),
             }
             server.close()
     for name, values in times.items():
-        memory[name]["start_ms"] = fastest(values)
-        memory[name]["start_median_ms"] = statistics.median(values)
-    return memory
+        results[name]["start_ms"] = fastest(values)
+        results[name]["start_median_ms"] = statistics.median(values)
+    return results
 
 
 def measure_requests(floor, servers, seconds):
-    """CPU time of a single request, and requests per second when pipelined."""
+    """Latency and CPU time of single requests, and throughput and CPU time of pipelined ones."""
     kinds = {
         "ping": PING,
         "search_miss": search("nosuchthingqqq"),
@@ -199,72 +202,72 @@ def measure_requests(floor, servers, seconds):
     for _ in range(REPEATS):
         running = {name: Server(command) for name, command in servers.items()}
         for kind, line in kinds.items():
-            echo = Server(floor + ["answer"], running["10"].request(line) + b"\n" + line)
-            for name, server in {"floor": echo, **running}.items():
-                times, cpus, rates = measured[name][kind]
-                count, before, start = 0, server.cpu(), time.perf_counter()
+            replay = Server(floor + ["replay"], running["10"].request(line) + b"\n" + line)
+            for name, server in {"floor": replay, **running}.items():
+                times, cpus, pipelined = measured[name][kind]
+                count, before, start = 0, server.cpu_seconds(), time.perf_counter()
                 while time.perf_counter() - start < seconds / REPEATS:
                     sent = time.perf_counter()
                     server.request(line)
                     times.append((time.perf_counter() - sent) * 1e6)
                     count += 1
-                cpus.append((server.cpu() - before) / count * 1e6)
+                cpus.append((server.cpu_seconds() - before) / count * 1e6)
                 lines = [line.replace(b'"id":1', b'"id":%d' % number) for number in range(max(50, count))]
-                before = server.cpu()
-                elapsed = server.pump(lines)
-                rates.append((len(lines) / elapsed, (server.cpu() - before) / len(lines) * 1e6))
-            echo.close()
+                before = server.cpu_seconds()
+                elapsed = server.pipeline(lines)
+                pipelined.append((len(lines) / elapsed, (server.cpu_seconds() - before) / len(lines) * 1e6))
+            replay.close()
         for server in running.values():
             server.close()
-    for name, of_kinds in measured.items():
-        for kind, (times, cpus, rates) in of_kinds.items():
+    for name, by_kind in measured.items():
+        for kind, (times, cpus, pipelined) in by_kind.items():
             results[name][f"{kind}_us"] = fastest(times)
             results[name][f"{kind}_cpu_us"] = min(cpus)
-            results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in rates)
-            results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in rates)
+            results[name][f"{kind}_pipelined_per_s"] = max(rate for rate, _ in pipelined)
+            results[name][f"{kind}_pipelined_cpu_us"] = min(cpu for _, cpu in pipelined)
     for name, command in servers.items():
         if not name.startswith("python"):
             server = Server(command)
             for line in [PING, search("tool")]:
-                server.pump([line.replace(b'"id":1', b'"id":%d' % number) for number in range(50_000)])
-            results[name]["after_100000_requests_peak_mb"] = server.memory("VmHWM")
+                server.pipeline([line.replace(b'"id":1', b'"id":%d' % number) for number in range(50_000)])
+            results[name]["after_100000_requests_peak_mb"] = server.memory_mb("VmHWM")
             server.close()
     return results
 
 
 def measure_calls(floor, servers, rounds):
-    """Calls of /bin/true by turns with bare spawns, and many concurrent calls of sleep."""
+    """Calls of /bin/true, interleaved with bare spawns of it, and 200 concurrent calls of sleep."""
     servers = {name: command for name, command in servers.items() if name in ("10", "python-10")}
     line = call("measured_true")
-    times = {name: [] for name in ["spawn", "echo", *servers]}
-    sleeping = {name: [] for name in servers}
+    times = {name: [] for name in ["spawn", "replay", *servers]}
+    sleep_times = {name: [] for name in servers}
     for _ in range(REPEATS):
         running = {name: Server(command) for name, command in servers.items()}
-        echo = Server(floor + ["answer"], running["10"].request(line) + b"\n" + line)
+        replay = Server(floor + ["replay"], running["10"].request(line) + b"\n" + line)
         for _ in range(rounds // REPEATS):
             spawned = subprocess.run(floor + ["spawn", "20", "/bin/true"], capture_output=True, text=True, check=True)
             times["spawn"] += [float(value) for value in spawned.stdout.split()]
-            for name, server in {"echo": echo, **running}.items():
+            for name, server in {"replay": replay, **running}.items():
                 for _ in range(20):
                     start = time.perf_counter()
                     server.request(line)
                     times[name].append((time.perf_counter() - start) * 1e6)
-        echo.close()
+        replay.close()
         for name, server in running.items():
             calls = [call("measured_sleep", 1000 + number) for number in range(200)]
-            sleeping[name] += [server.pump(calls) * 1000 for _ in range(2)]
+            sleep_times[name] += [server.pipeline(calls) * 1000 for _ in range(2)]
             server.close()
     results = {
         "floor": {
-            "call_us": fastest(times["spawn"]) + fastest(times["echo"]),
-            "call_median_us": statistics.median(times["spawn"]) + statistics.median(times["echo"]),
+            "call_us": fastest(times["spawn"]) + fastest(times["replay"]),
+            "call_median_us": statistics.median(times["spawn"]) + statistics.median(times["replay"]),
         }
     }
     for name in servers:
         results[name] = {
             "call_us": fastest(times[name]),
             "call_median_us": statistics.median(times[name]),
-            "sleep_200_ms": min(sleeping[name]),
+            "sleep_200_ms": min(sleep_times[name]),
         }
     return results
 
@@ -276,16 +279,16 @@ def measure_lists(floor, servers, rounds):
     for _ in range(REPEATS):
         server = Server(servers["1000"] + ["--classic"])
         response = server.request(line)
-        echo = Server(floor + ["answer"], response + b"\n" + line)
+        replay = Server(floor + ["replay"], response + b"\n" + line)
         for _ in range(rounds // REPEATS):
-            for name, program in {"floor": echo, "1000": server}.items():
-                before = program.cpu()
+            for name, program in {"floor": replay, "1000": server}.items():
+                before = program.cpu_seconds()
                 for _ in range(10):
                     start = time.perf_counter()
                     program.request(line)
                     times[name].append((time.perf_counter() - start) * 1e6)
-                cpus[name].append((program.cpu() - before) / 10 * 1e6)
-        echo.close()
+                cpus[name].append((program.cpu_seconds() - before) / 10 * 1e6)
+        replay.close()
         server.close()
     results = {name: {"list_us": fastest(times[name]), "list_cpu_us": fastest(cpus[name])} for name in times}
     results["1000"]["list_bytes"] = len(response)

@@ -1,4 +1,4 @@
-//! Compiles configs in a build script and writes `catalog.rs` into the output folder of the build.
+//! Compiles configs in a build script and writes the generated code to `OUT_DIR`.
 
 use std::env;
 use std::fs;
@@ -11,10 +11,10 @@ use climax_input::diagnostic::{Diagnostic, line_and_column};
 use climax_input::draw::render;
 use climax_input::source::{Source, read};
 
-/// If there are more warnings, the build prints only their number.
+/// If there are more warnings than this, the build prints only their count.
 const MAX_PRINTED_WARNINGS: usize = 3;
 
-/// Bakes the configs at `path`, a file or folder relative to the crate that is built.
+/// Bakes the configs at `path`, a file or folder relative to the crate being built.
 ///
 /// Call it from a build script. If a config has errors, it prints them and fails the build.
 /// The crate includes the catalog with `climax_runtime::catalog!()`.
@@ -22,9 +22,9 @@ pub fn bake(path: &str) {
     Bake::new(path).run();
 }
 
-/// Bakes the configs at the paths in `CLIMAX_CONFIGS`, which are separated as in `PATH`, or at `default` if
-/// the variable is not set. Also bakes the policy at the path in `CLIMAX_POLICY`, if that is set. Paths are
-/// relative to the crate that is built.
+/// Bakes the configs at the paths in `CLIMAX_CONFIGS`, a list separated as in `PATH`, or at `default` if the
+/// variable is not set. Also bakes the policy at the path in `CLIMAX_POLICY`, if that is set. Paths are
+/// relative to the crate being built.
 pub fn bake_from_env(default: &str) {
     let value_of = |variable: &str| {
         print_directive(&format!("rerun-if-env-changed={variable}"));
@@ -43,7 +43,7 @@ pub fn bake_from_env(default: &str) {
 /// The file that `climax_runtime::catalog!()` includes.
 const CATALOG_FILE: &str = "catalog.rs";
 
-/// The inputs and the output of a build script.
+/// Builder with the inputs and the output of a build script; [`run`](Self::run) bakes them.
 #[must_use]
 pub struct Bake {
     configs: Vec<PathBuf>,
@@ -52,7 +52,7 @@ pub struct Bake {
 }
 
 impl Bake {
-    /// Bakes the configs at `path`, a file or folder relative to the crate that is built.
+    /// Selects the configs at `path`, a file or folder relative to the crate being built.
     pub fn new(path: &str) -> Self {
         Self {
             configs: vec![path.into()],
@@ -61,7 +61,7 @@ impl Bake {
         }
     }
 
-    /// Bakes a policy. Tools that it excludes are not in the binary.
+    /// Sets the policy to bake. Tools that it excludes are not in the binary.
     pub fn policy(mut self, path: &str) -> Self {
         self.policy = Some(path.into());
         self
@@ -79,17 +79,19 @@ impl Bake {
     /// # Panics
     /// If it is not called from a build script.
     pub fn run(self) {
-        let folder_in = |variable| PathBuf::from(env::var_os(variable).expect("cargo sets it"));
-        let root = folder_in("CARGO_MANIFEST_DIR");
-        let output = folder_in("OUT_DIR").join(self.output);
+        let path_from_env = |variable| {
+            PathBuf::from(env::var_os(variable).expect("cargo sets it for build scripts"))
+        };
+        let root = path_from_env("CARGO_MANIFEST_DIR");
+        let output = path_from_env("OUT_DIR").join(self.output);
         let sources = read(&root, &self.configs, self.policy.as_deref());
         let sources = sources.unwrap_or_else(|errors| fail(&errors, &[]));
         let compiled = compile(&sources);
         let Some(source) = compiled.source else {
             fail(&compiled.diagnostics, &sources.all)
         };
-        // Cargo watches whole folders, including added and removed files. After a failure, cargo runs the
-        // script again anyway and would print these directives with the errors.
+        // Printed only on success: cargo reruns a failed build script anyway, and would show the directives
+        // together with the errors. For a folder, cargo also notices added and removed files.
         for path in self.configs.iter().chain(&self.policy) {
             print_directive(&format!("rerun-if-changed={}", root.join(path).display()));
         }
@@ -100,7 +102,8 @@ impl Bake {
         }
     }
 
-    /// Cargo prints warnings of build scripts as single lines and repeats them at every build.
+    /// Prints each warning on one line, or only their count if there are many, because cargo repeats the
+    /// warnings of build scripts at every build.
     fn print_warnings(&self, warnings: &[Diagnostic], sources: &[Source]) {
         if warnings.len() <= MAX_PRINTED_WARNINGS {
             for warning in warnings {
@@ -110,12 +113,12 @@ impl Bake {
             let policy = self.policy.iter();
             let policy = policy.map(|path| format!("--policy {}", path.display()));
             let configs = self.configs.iter().map(|path| path.display().to_string());
-            let words: Vec<String> = policy.chain(configs).collect();
+            let arguments: Vec<String> = policy.chain(configs).collect();
             print_directive(&format!(
                 "warning=the configs have {} warnings; to see them, run: \
                  cargo run -p climax-codegen -- check {}",
                 warnings.len(),
-                words.join(" ")
+                arguments.join(" ")
             ));
         }
     }

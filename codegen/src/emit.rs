@@ -18,18 +18,18 @@ use crate::model::{
 use crate::names::IdentifierScope;
 use crate::parallel;
 
-/// Larger catalogs are not formatted: it would take longer than the rest, and nobody reads them.
+/// Larger catalogs are not formatted: formatting would take longer than everything else, and nobody reads them.
 const MAX_FORMATTED_TOOLS: u32 = 200;
 
 /// The input of [`rust_source`].
 pub struct EmitterInput<'m> {
     /// The names of the source files.
     pub files: Vec<&'m str>,
-    /// A digest of the names and contents of the source files.
+    /// A hash of the names and contents of the source files.
     pub hash: String,
-    /// All CLIs, before narrowing by a policy.
+    /// All CLIs with all their tools, including those that the policy removes.
     pub clis: &'m [CliModel],
-    /// The indices of the emitted CLIs and tools among those of `clis`.
+    /// The indices of the emitted CLIs in `clis`, and of the emitted tools among all tools of `clis`.
     pub original_numbers: &'m OriginalNumbers,
     /// How commands run, if there is a policy.
     pub execution_rules: Option<&'m ExecutionRules>,
@@ -94,9 +94,9 @@ fn emitted_clis<'m>(input: &EmitterInput<'m>) -> Vec<EmittedCli<'m>> {
 fn push_code(source: &mut String, input: &EmitterInput<'_>) {
     let clis = emitted_clis(input);
     let mut scope = IdentifierScope::default();
-    // The module itself uses these names.
-    for taken in ["find", "call", "phf"] {
-        scope.value_name(taken);
+    // Reserve the names that the module itself uses.
+    for reserved in ["find", "call", "phf"] {
+        scope.value_name(reserved);
     }
     let modules: Vec<Ident> = clis
         .iter()
@@ -190,7 +190,8 @@ fn optional_text(text: Option<&String>) -> TokenStream {
     text.map_or(quote!(None), |text| quote!(Some(#text)))
 }
 
-/// The contents of a CLI's module: a struct for each tool, and the function that reads and writes them.
+/// The contents of a CLI's module: a struct for the arguments of each tool, and a function that reads them from
+/// a call and writes them to the command line.
 fn cli_module(emitted: &EmittedCli<'_>) -> TokenStream {
     let EmittedCli {
         cli,
@@ -198,8 +199,8 @@ fn cli_module(emitted: &EmittedCli<'_>) -> TokenStream {
         first_tool,
     } = emitted;
     let mut scope = IdentifierScope::default();
-    // The module imports these names.
-    for taken in [
+    // Reserve the names that the module imports.
+    for reserved in [
         "ArgumentReader",
         "Argv",
         "ChoiceType",
@@ -208,7 +209,7 @@ fn cli_module(emitted: &EmittedCli<'_>) -> TokenStream {
         "Option",
         "Some",
     ] {
-        scope.type_name(taken);
+        scope.type_name(reserved);
     }
     let types: Vec<Ident> = tools
         .iter()
@@ -278,7 +279,7 @@ fn tool_struct(tool: &ToolModel, name: &Ident, type_scope: &mut IdentifierScope)
 struct StructField<'m> {
     argument: &'m ArgumentModel,
     name: Ident,
-    /// The name of the enum and its variants, if the argument has choices.
+    /// The names of the generated enum and of its variants, if the argument has choices.
     choice: Option<(Ident, Vec<Ident>)>,
 }
 
@@ -333,21 +334,21 @@ impl<'m> StructField<'m> {
     /// The field with its value in the struct expression of the generated `read`.
     fn initializer(&self) -> TokenStream {
         let name = &self.name;
-        let property = &self.argument.name;
+        let argument_name = &self.argument.name;
         let required = self.argument.required;
-        let kind = self.choice_kind();
+        let choice_type = self.choice_type();
         match (&self.choice, &self.argument.default) {
-            (None, _) if required => quote!(#name: reader.required(#property)),
-            (None, None) => quote!(#name: reader.optional(#property)),
+            (None, _) if required => quote!(#name: reader.required(#argument_name)),
+            (None, None) => quote!(#name: reader.optional(#argument_name)),
             (None, Some(default)) => {
                 let default = scalar_expression(default);
-                quote!(#name: reader.or(#property, #default))
+                quote!(#name: reader.or(#argument_name, #default))
             }
             (Some((choice, _)), _) if required => {
-                quote!(#name: #choice::at(reader.required_choice(#property, #kind, #choice::VALUES)))
+                quote!(#name: #choice::at(reader.required_choice(#argument_name, #choice_type, #choice::VALUES)))
             }
             (Some((choice, _)), None) => quote! {
-                #name: match reader.optional_choice(#property, #kind, #choice::VALUES) {
+                #name: match reader.optional_choice(#argument_name, #choice_type, #choice::VALUES) {
                     Some(index) => Some(#choice::at(index)),
                     None => None,
                 }
@@ -361,7 +362,7 @@ impl<'m> StructField<'m> {
                     .expect("the check stage refuses defaults that are not in the enum");
                 quote! {
                     #name: #choice::at(reader.choice_or(
-                        #property, #kind, #choice::VALUES, #choice::#default as usize,
+                        #argument_name, #choice_type, #choice::VALUES, #choice::#default as usize,
                     ))
                 }
             }
@@ -371,15 +372,15 @@ impl<'m> StructField<'m> {
     /// The statement of the generated `write` that adds the value to the command.
     fn write_statement(&self) -> TokenStream {
         let name = &self.name;
-        let property = &self.argument.name;
-        let is_word = !matches!(
+        let argument_name = &self.argument.name;
+        let is_argv_word = !matches!(
             self.argument.placement,
             ArgumentPlacement::Directory | ArgumentPlacement::Stdin
         );
-        let kind = self.choice_kind();
+        let choice_type = self.choice_type();
         let choice_value = |choice, value| {
-            if is_word {
-                quote!(choice(#kind, #choice::VALUES, #value as usize))
+            if is_argv_word {
+                quote!(choice(#choice_type, #choice::VALUES, #value as usize))
             } else {
                 quote!(choice_text(#choice::VALUES, #value as usize))
             }
@@ -398,8 +399,9 @@ impl<'m> StructField<'m> {
             }
         };
         match &self.argument.placement {
+            // `positional` refuses values that look like options. Only free text needs it.
             ArgumentPlacement::Positional if self.borrows() => {
-                quote!(argv.positional(#property, #value);)
+                quote!(argv.positional(#argument_name, #value);)
             }
             ArgumentPlacement::Positional => quote!(argv.word(#value);),
             ArgumentPlacement::Flag(flag) => quote!(argv.flag(#flag, #value);),
@@ -421,6 +423,7 @@ impl<'m> StructField<'m> {
             .collect();
         let values = values.join("\n");
         let numbers = (0..variants.len()).map(Literal::usize_unsuffixed);
+        // Only valid indices reach `at`, so its last arm serves as the wildcard.
         let last = variants.last();
         let numbered = numbers.zip(variants).take(variants.len() - 1);
         let arms = numbered.map(|(number, variant)| quote!(#number => Self::#variant));
@@ -441,7 +444,7 @@ impl<'m> StructField<'m> {
     }
 
     /// The type of the values of the enum.
-    fn choice_kind(&self) -> TokenStream {
+    fn choice_type(&self) -> TokenStream {
         match self.argument.argument_type {
             ArgumentType::String | ArgumentType::Boolean => quote!(ChoiceType::Text),
             ArgumentType::Integer => quote!(ChoiceType::Integer),

@@ -1,5 +1,5 @@
 //! Reads YAML nodes into configs as written: known fields of the expected types, with their source positions.
-//! `check` decides whether their values make sense.
+//! `check` validates their values.
 
 use climax_core::scalar::Number;
 use climax_input::code::Code;
@@ -9,7 +9,7 @@ use climax_input::yaml::Node;
 
 use crate::model::{ArgumentType, Risk};
 
-/// One config file. A missing required field is `None` and has been reported.
+/// One config file. If a required field is missing, it is `None`, and an error has been reported.
 pub struct WrittenConfig {
     /// `name`
     pub name: Option<At<String>>,
@@ -77,7 +77,7 @@ pub struct WrittenArgument {
 
 /// One entry of `resolve`: a command that looks up a readable name for an opaque value.
 pub struct WrittenResolve {
-    /// The values of `args`, which may contain placeholders
+    /// The values of `args`, which may contain placeholders.
     pub templates: Vec<At<String>>,
 }
 
@@ -181,6 +181,7 @@ fn read_resolve_entries(
 
 fn read_resolve_entry(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenResolve> {
     let mut fields = Fields::open(node, "a resolve entry", report)?;
+    // `resolve` is not used yet, so these fields are only checked for their type.
     let _: Option<At<String>> = fields.required("command", text);
     let _: Option<At<Number>> = fields.optional("timeout", number);
     let templates = fields.optional("args", pairs).unwrap_or_default();

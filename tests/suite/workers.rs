@@ -1,4 +1,4 @@
-//! The supervisor and its workers: they may be signalled, stopped or killed without harm to other calls.
+//! Signalling, stopping or killing the supervisor or a worker does not affect other calls.
 
 use std::fs;
 use std::process::Command;
@@ -14,14 +14,19 @@ use serde_json::json;
 fn exit_codes_are_reported_even_if_sigchld_is_ignored() {
     let ignoring = ["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_fixtures")];
     let mut server = Server::start(Command::new("env").args(ignoring));
-    let ignored = fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
-    let mut lines = ignored.lines();
-    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:\t"));
-    let ignored = u64::from_str_radix(ignored.expect("a line"), 16).expect("a number");
-    assert_ne!(ignored & (1 << 16), 0, "it is ignored at the start");
-    for text in ["exit 3", "sleep 0.1; exit 3"] {
-        let response = server.call("shell_run", &json!({"script": text}));
-        assert_eq!(response.text, "[exit code: 3]", "{text}");
+    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:\t"));
+    let mask = u64::from_str_radix(mask.expect("a line"), 16).expect("a number");
+    // SIGCHLD is signal 17.
+    assert_ne!(
+        mask & (1 << 16),
+        0,
+        "the server starts with SIGCHLD ignored"
+    );
+    for script in ["exit 3", "sleep 0.1; exit 3"] {
+        let response = server.call("shell_run", &json!({"script": script}));
+        assert_eq!(response.text, "[exit code: 3]", "{script}");
     }
 }
 
@@ -39,32 +44,36 @@ fn signals_that_the_client_blocks_still_reach_the_server() {
 fn supervisor_and_workers_that_die_are_replaced() {
     let mut server = Server::start(&mut fixtures!());
     server.call("shell_run", &json!({"script": ":"}));
-    let workers = descendants(server.id());
-    assert_eq!(workers.len(), 2, "a supervisor and a worker");
-    for &worker in workers.keys() {
-        send_signal("KILL", worker);
+    let processes = descendants(server.id());
+    assert_eq!(processes.len(), 2, "a supervisor and a worker");
+    for &process in processes.keys() {
+        send_signal("KILL", process);
     }
-    eventually("supervisor and workers are gone", || {
-        workers.keys().all(|&worker| has_exited(worker))
+    eventually("the supervisor and the worker have exited", || {
+        processes.keys().all(|&process| has_exited(process))
     });
     assert_eq!(
-        server.call("shell_run", &json!({"script": "echo on"})).text,
-        "on"
+        server
+            .call("shell_run", &json!({"script": "echo alive"}))
+            .text,
+        "alive"
     );
 }
 
 #[test]
 fn a_worker_that_gets_sigterm_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
-    let script_text = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
-    let response = server.call("shell_run", &json!({"script": script_text}));
+    let script = "setsid sleep 1151 & kill -TERM $PPID; sleep 1152";
+    let response = server.call("shell_run", &json!({"script": script}));
     assert!(response.is_error, "{response:?}");
-    eventually("nothing is left", || {
+    eventually("the command and its child have exited", || {
         count_processes(&["sleep", "1151"]) + count_processes(&["sleep", "1152"]) == 0
     });
     assert_eq!(
-        server.call("shell_run", &json!({"script": "echo on"})).text,
-        "on"
+        server
+            .call("shell_run", &json!({"script": "echo alive"}))
+            .text,
+        "alive"
     );
 }
 
@@ -88,58 +97,57 @@ fn an_idle_worker_ignores_sigterm() {
 #[test]
 fn killing_a_worker_ends_its_processes_and_no_others() {
     let mut server = Server::start(&mut fixtures!());
-    // The daemon ends when the folder is removed, also when this test fails.
+    // Removing the folder ends the daemon, even if this test fails.
     let folder = Folder::new();
-    let lines = format!(
+    let daemon_script = format!(
         "while [ -e {} ]; do (sleep 1181 &); sleep 0.05; done",
         folder.text()
     );
-    let start = format!("setsid sh -c '{lines}' & sleep 0.1");
-    server.call("shell_run", &json!({"script": start}));
+    let script = format!("setsid sh -c '{daemon_script}' & sleep 0.1");
+    server.call("shell_run", &json!({"script": script}));
     let other = server.send("tools/call", &script_call("shell_run", "sleep 1182; :"));
-    eventually("it runs", || count_processes(&["sleep", "1182"]) == 1);
-    eventually("the daemon works", || {
+    eventually("the other command runs", || {
+        count_processes(&["sleep", "1182"]) == 1
+    });
+    eventually("the daemon starts children", || {
         count_processes(&["sleep", "1181"]) > 3
     });
     let before = find_processes(&["sleep", "1181"]);
-    let text = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
-    let response = server.call("shell_run", &json!({"script": text}));
+    let script = "sleep 1183 & (sh -c 'sleep 1183; :' &) ; kill -KILL $PPID; sleep 1183";
+    let response = server.call("shell_run", &json!({"script": script}));
     assert!(
         response
             .text
             .contains("its worker process exited unexpectedly"),
         "{response:?}"
     );
-    eventually("nothing is left", || {
+    eventually("the killed worker's processes have exited", || {
         count_processes(&["sleep", "1183"]) == 0
     });
     assert_eq!(
         count_processes(&["sleep", "1182"]),
         1,
-        "it belongs to another worker"
+        "the command of another worker still runs"
     );
     let after = find_processes(&["sleep", "1181"]);
     assert!(before.iter().all(|process| after.contains(process)));
     server.notify("notifications/cancelled", &json!({"requestId": other}));
-    // A child that was just forked still has the daemon's command line.
-    let daemon = ["sh", "-c", &lines];
+    // There may be more than one: a child that was just forked still has the daemon's command line.
+    let daemon = ["sh", "-c", &daemon_script];
     assert!(count_processes(&daemon) > 0);
-    eventually("the daemon is gone", || {
+    eventually("the daemon has exited", || {
         for process in find_processes(&daemon) {
             run(Command::new("kill").args(["-KILL", &process.to_string()]));
         }
         count_processes(&daemon) == 0
     });
-    eventually(
-        "its workers are gone, and no zombie is left of them",
-        || {
-            for process in find_processes(&["sleep", "1181"]) {
-                run(Command::new("kill").args(["-KILL", &process.to_string()]));
-            }
-            let left = descendants(server.id());
-            after.iter().all(|process| !left.contains_key(process))
-        },
-    );
+    eventually("the daemon's children have exited and were reaped", || {
+        for process in find_processes(&["sleep", "1181"]) {
+            run(Command::new("kill").args(["-KILL", &process.to_string()]));
+        }
+        let left = descendants(server.id());
+        after.iter().all(|process| !left.contains_key(process))
+    });
 }
 
 #[test]
@@ -147,46 +155,56 @@ fn a_large_order_to_a_stopped_worker_times_out_or_can_be_cancelled() {
     let mut server = Server::start(&mut fixtures!());
     let worker = server.call("shell_run", &json!({"script": "echo $PPID"}));
     let worker: u32 = worker.text.parse().expect("a number");
-    // More than the socket's buffer, for a worker that does not read.
     send_signal("STOP", worker);
-    let long = format!(": {}", "x".repeat(100_000)) + &"\n: xxxxxxxx".repeat(200_000);
-    let response = server.call("shell_brief", &json!({"script": long}));
+    // The request exceeds the socket's buffer, and a stopped worker does not read it.
+    let long_script = format!(": {}", "x".repeat(100_000)) + &"\n: xxxxxxxx".repeat(200_000);
+    let response = server.call("shell_brief", &json!({"script": long_script}));
     assert!(response.text.contains("Command timed out"), "{response:?}");
-    eventually("the worker is resumed and ends", || has_exited(worker));
-    let id = server.send("tools/call", &script_call("shell_run", &long));
+    eventually("the worker is resumed and exits", || has_exited(worker));
+    let id = server.send("tools/call", &script_call("shell_run", &long_script));
     server.notify("notifications/cancelled", &json!({"requestId": id}));
-    let response = server.call("shell_run", &json!({"script": "echo on"}));
-    assert_eq!(response.text, "on");
+    let response = server.call("shell_run", &json!({"script": "echo alive"}));
+    assert_eq!(response.text, "alive");
 }
 
 #[test]
 fn a_stopped_worker_is_resumed_and_ends_its_command() {
     let mut server = Server::start(&mut fixtures!());
-    let text = "kill -STOP $PPID; exec sleep 1191";
-    let response = server.call("shell_brief", &json!({"script": text}));
+    let script = "kill -STOP $PPID; exec sleep 1191";
+    let response = server.call("shell_brief", &json!({"script": script}));
     assert!(response.text.contains("Command timed out"), "{response:?}");
-    eventually("it is gone", || count_processes(&["sleep", "1191"]) == 0);
-    // When the server ends, it no longer asks the supervisor to resume the worker.
-    let stop = "kill -STOP $PPID; exec sleep 1192";
-    server.send("tools/call", &script_call("shell_run", stop));
-    eventually("it runs", || count_processes(&["sleep", "1192"]) == 1);
+    eventually("the command has exited", || {
+        count_processes(&["sleep", "1191"]) == 0
+    });
+    // When the server exits, the supervisor resumes stopped workers without being asked.
+    let script = "kill -STOP $PPID; exec sleep 1192";
+    server.send("tools/call", &script_call("shell_run", script));
+    eventually("the command runs", || {
+        count_processes(&["sleep", "1192"]) == 1
+    });
     let (status, _) = server.close();
     assert!(status.success());
-    eventually("it is gone", || count_processes(&["sleep", "1192"]) == 0);
+    eventually("the command has exited", || {
+        count_processes(&["sleep", "1192"]) == 0
+    });
 }
 
 #[test]
 fn the_processes_of_256_calls_are_ended_within_seconds() {
     let mut server = Server::start(&mut fixtures!());
-    let text = "trap '' TERM; sleep 1193 & sleep 1193 & wait; wait";
+    let script = "trap '' TERM; sleep 1193 & sleep 1193 & wait; wait";
     for _ in 0..256 {
-        server.send("tools/call", &script_call("shell_run", text));
+        server.send("tools/call", &script_call("shell_run", script));
     }
-    eventually("all run", || count_processes(&["sleep", "1193"]) == 512);
+    eventually("all commands run", || {
+        count_processes(&["sleep", "1193"]) == 512
+    });
     let start = Instant::now();
     send_signal("KILL", server.id());
-    eventually("none is left", || count_processes(&["sleep", "1193"]) == 0);
-    // The documented limit is a second; a busy machine may take longer. If each worker scanned all processes,
+    eventually("all commands have exited", || {
+        count_processes(&["sleep", "1193"]) == 0
+    });
+    // The documented limit is one second; a busy machine may take longer. If each worker scanned all processes,
     // it would take several times as long.
     assert!(start.elapsed() < Duration::from_secs(4));
 }
@@ -194,36 +212,42 @@ fn the_processes_of_256_calls_are_ended_within_seconds() {
 #[test]
 fn a_stopped_worker_does_not_delay_the_response() {
     let mut server = Server::start(&mut fixtures!());
-    let script_text = "echo so far; kill -STOP $PPID; exec sleep 1171";
-    let response = server.call("shell_brief", &json!({"script": script_text}));
+    let script = "echo so far; kill -STOP $PPID; exec sleep 1171";
+    let response = server.call("shell_brief", &json!({"script": script}));
     assert!(
         response
             .text
             .starts_with("so far\n\n[stderr]\nCommand timed out"),
         "{response:?}"
     );
-    for worker in descendants(server.id()).into_keys() {
-        run(Command::new("kill").args(["-CONT", &worker.to_string()]));
+    for process in descendants(server.id()).into_keys() {
+        run(Command::new("kill").args(["-CONT", &process.to_string()]));
     }
-    eventually("it is gone", || count_processes(&["sleep", "1171"]) == 0);
+    eventually("the command has exited", || {
+        count_processes(&["sleep", "1171"]) == 0
+    });
 }
 
 #[test]
 fn a_stopped_worker_does_not_keep_the_server_from_ending() {
     let mut server = Server::start(&mut fixtures!());
     server.send("tools/call", &script_call("shell_run", "sleep 1161"));
-    eventually("it runs", || count_processes(&["sleep", "1161"]) == 1);
+    eventually("the command runs", || {
+        count_processes(&["sleep", "1161"]) == 1
+    });
     let command = find_processes(&["sleep", "1161"]);
-    let mut workers = descendants(server.id());
-    workers.retain(|worker, _| !command.contains(worker));
-    for &worker in workers.keys() {
-        send_signal("STOP", worker);
+    let mut supervisor_and_worker = descendants(server.id());
+    supervisor_and_worker.retain(|process, _| !command.contains(process));
+    for &process in supervisor_and_worker.keys() {
+        send_signal("STOP", process);
     }
     let (status, _) = server.close();
     assert!(status.success(), "{status}");
     // The kernel may have resumed them already, as their process group is orphaned.
-    for worker in workers.keys() {
-        run(Command::new("kill").args(["-CONT", &worker.to_string()]));
+    for process in supervisor_and_worker.keys() {
+        run(Command::new("kill").args(["-CONT", &process.to_string()]));
     }
-    eventually("it is gone", || count_processes(&["sleep", "1161"]) == 0);
+    eventually("the command has exited", || {
+        count_processes(&["sleep", "1161"]) == 0
+    });
 }

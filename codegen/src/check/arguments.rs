@@ -255,8 +255,8 @@ pub(super) fn check_global_argument(
             );
         }
     }
-    let is_variable = matches!(&default.value, YamlValue::Text(text) if text.contains('$'));
-    if !is_variable && let Err(error) = convert_scalar(&default, argument_type) {
+    let has_variable = matches!(&default.value, YamlValue::Text(text) if text.contains('$'));
+    if !has_variable && let Err(error) = convert_scalar(&default, argument_type) {
         report.push(error.diagnostic(Code::BadDefault, &default, argument_type));
         return None;
     }
@@ -308,7 +308,8 @@ fn check_choices(
     let mut values: Vec<(Scalar<'static>, SourceSpan)> = Vec::new();
     for node in &choices.value {
         let value = match convert_scalar(node, argument_type) {
-            // CLImax for Python accepts only text here, whatever the type: `enum: ["1", "2"]`.
+            // Every type accepts text, because CLImax for Python requires it: `enum: ["1", "2"]`. Strings
+            // accept nothing else.
             Ok(value)
                 if argument_type != ArgumentType::String
                     || matches!(node.value, YamlValue::Text(_)) =>
@@ -394,14 +395,14 @@ fn check_default(
     if let Some(choices) = choices
         && !choices.iter().any(|choice| choice.is_same(&value))
     {
-        let words: Vec<String> = choices.iter().map(Scalar::to_string).collect();
+        let texts: Vec<String> = choices.iter().map(Scalar::to_string).collect();
         report.push(
             Diagnostic::new(
                 Code::DefaultNotInEnum,
                 node.span,
                 format!("the default `{value}` is not in the enum"),
             )
-            .help(format!("expected one of: {}", words.join(", "))),
+            .help(format!("expected one of: {}", texts.join(", "))),
         );
     }
     Some(value)
@@ -444,7 +445,8 @@ impl ScalarConversionError {
     }
 }
 
-/// Converts a YAML node to a scalar of an argument type, where that loses nothing.
+/// Converts a YAML node to a scalar of an argument type. Fails if there is no conversion, or if YAML 1.1 and
+/// YAML 1.2 read the node differently.
 fn convert_scalar(
     node: &Node,
     argument_type: ArgumentType,

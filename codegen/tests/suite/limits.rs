@@ -1,5 +1,5 @@
-//! Checks 100,000 random values against limits: by baked automata, by automata built at run time, and by a
-//! simple reference implementation.
+//! Compares limits with a simple reference implementation on 100,000 random values. Patterns are matched both
+//! by baked automata and by automata built at run time.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ impl PatternTree {
         }
     }
 
-    /// The positions at which a match that begins at one of the positions can end.
+    /// The positions at which a match that begins at one of `starts` can end.
     fn ends(&self, value: &[char], starts: &BTreeSet<usize>) -> BTreeSet<usize> {
         let step = |matches: &dyn Fn(char) -> bool| {
             let matches_at = |start: &&usize| value.get(**start).is_some_and(|next| matches(*next));
@@ -129,7 +129,7 @@ impl PatternTree {
                     positions = part.ends(value, &positions);
                 }
                 let mut all = positions.clone();
-                // After as many rounds as the value has positions, there are no new ones.
+                // A value of n characters has n + 1 positions, so further rounds find no new ones.
                 for _ in 0..max.map_or(value.len() + 1, |max| max - min) {
                     positions = part.ends(value, &positions);
                     all.extend(&positions);
@@ -157,7 +157,7 @@ fn patterns_allow_what_the_reference_allows() {
     let mut random = Random(88_172_645_463_325_252);
     let (mut matches, mut values) = (0, 0);
     for _ in 0..PATTERNS {
-        // An empty pattern means no pattern.
+        // An empty pattern would mean that there is no pattern limit.
         let (tree, text) = loop {
             let tree = PatternTree::random(&mut random, 4);
             let text = tree.to_pattern();
@@ -177,10 +177,10 @@ fn patterns_allow_what_the_reference_allows() {
             .map(Pattern::bake)
             .unwrap_or_default();
         assert!(!automaton.is_empty(), "{text}");
-        let built = limit.bounds();
+        let unbaked = limit.bounds();
         let baked = Bounds {
             automaton: automaton.leak(),
-            ..built
+            ..unbaked
         };
         for _ in 0..VALUES_PER_PATTERN {
             let length = random.below(9);
@@ -194,7 +194,7 @@ fn patterns_allow_what_the_reference_allows() {
                 "{text:?} {value:?}"
             );
             assert_eq!(
-                is_allowed(built, &value, None),
+                is_allowed(unbaked, &value, None),
                 expected,
                 "{text:?} {value:?}"
             );
@@ -209,8 +209,9 @@ fn patterns_allow_what_the_reference_allows() {
 
 #[test]
 fn bounds_allow_what_the_reference_allows() {
+    /// Beyond this, `f64` cannot represent every integer.
     const LARGE: i64 = 1 << 53;
-    /// A random number, and its exact value in eighths.
+    /// A random number, and its exact value multiplied by 8.
     fn random_number(random: &mut Random) -> (Number, i128) {
         let centre = [0, 0, LARGE, -LARGE, i64::MAX - 20, i64::MIN + 20][random.below(6)];
         let offset = i64::try_from(random.below(41)).expect("small") - 20;
@@ -244,8 +245,8 @@ fn bounds_allow_what_the_reference_allows() {
             max: max.map(|(max, _)| max),
         };
         let text = value.to_string();
-        let found = is_allowed(limit.bounds(), &text, Some(value));
-        assert_eq!(found, expected, "{text} in {limit:?}");
+        let actual = is_allowed(limit.bounds(), &text, Some(value));
+        assert_eq!(actual, expected, "{text} in {limit:?}");
         allowed += usize::from(expected);
     }
     assert!(allowed > NUMBERS / 10, "{allowed}");

@@ -1,4 +1,4 @@
-//! Tests the program `climax-codegen`.
+//! Tests the `climax-codegen` program.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ fn climax_codegen(arguments: &[&str]) -> Output {
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"))
         .args(arguments)
         .output()
-        .expect("it runs")
+        .expect("climax-codegen runs")
 }
 
 fn stdout(output: &Output) -> String {

@@ -1,4 +1,4 @@
-//! Measures the precision of the derived relations between shipped tools against labels set by hand.
+//! Measures the precision of the derived relations between the shipped tools against manual labels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,9 +16,10 @@ const LABELS: &str = include_str!("../relations.yaml");
 const KINDS: [&str; 3] = ["alternatives", "complementary", "prerequisites"];
 
 #[test]
-fn four_of_five_relations_are_right() {
+fn at_least_four_of_five_relations_of_each_kind_are_correct() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let sources = read(&root, &["configs".into()], None).unwrap_or_else(|_| panic!("configs"));
+    let sources = read(&root, &["configs".into()], None)
+        .unwrap_or_else(|_| panic!("the shipped configs can be read"));
     let mut diagnostics = Vec::new();
     let configs = read_configs(&sources.all, &mut diagnostics);
     let (clis, _) = check(configs, &mut diagnostics);
@@ -29,7 +30,7 @@ fn four_of_five_relations_are_right() {
     assert_eq!(labels.len(), 30);
     let mut report = String::new();
     for (number, kind) in KINDS.into_iter().enumerate() {
-        let (mut total, mut right) = (0, 0);
+        let (mut total, mut correct) = (0, 0);
         for (tool, relation) in facts.tools.iter().zip(&relations) {
             let Some(label) = labels.get(tool.name) else {
                 continue;
@@ -43,20 +44,20 @@ fn four_of_five_relations_are_right() {
                 let other = facts.tools[*other as usize].name;
                 total += 1;
                 if label[kind].contains(&other) {
-                    right += 1;
+                    correct += 1;
                 } else {
-                    let _ = writeln!(report, "{kind} of {}: not {other}", tool.name);
+                    let _ = writeln!(report, "{kind} of {}: {other} is wrong", tool.name);
                 }
             }
         }
-        let _ = writeln!(report, "{kind}: {right} of {total} are right");
-        assert!(total >= 5 && right * 5 >= total * 4, "{report}");
+        let _ = writeln!(report, "{kind}: {correct} of {total} are correct");
+        assert!(total >= 5 && correct * 5 >= total * 4, "{report}");
     }
     // To see the report: `cargo test -p climax-codegen relations -- --nocapture`.
     eprintln!("{report}");
 }
 
-/// The tools with each kind of relation to a tool, by the tool's name and the kind.
+/// For each labelled tool and each kind of relation, the names of the related tools.
 fn labels() -> BTreeMap<&'static str, BTreeMap<&'static str, Vec<&'static str>>> {
     let mut labels = BTreeMap::new();
     let mut tool = "";

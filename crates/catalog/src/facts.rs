@@ -70,7 +70,7 @@ pub struct CliFacts<'f> {
 /// The facts about one tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolFacts<'f> {
-    /// The number of its CLI.
+    /// The number of its CLI: the index in [`Facts::clis`].
     pub cli: usize,
     /// Its name.
     pub name: &'f str,
@@ -173,12 +173,14 @@ pub struct LimitFacts<'f> {
     pub min: Option<Number>,
     /// The largest allowed value.
     pub max: Option<Number>,
-    /// Whether everything that the pattern matches begins with a dash, so that such values are intended.
+    /// Whether the limit lets values begin with a dash: everything that the pattern matches does, and an earlier
+    /// policy, if there is one, allows it too.
     pub begins_with_dash: bool,
 }
 
 impl<'f> LimitFacts<'f> {
-    /// The limit in the form that checks values, without the automaton: checks only use baked automata.
+    /// Borrows the limit for checking. The pattern is matched without its automaton, because [`Bounds`] needs a
+    /// `'static` one.
     #[must_use]
     pub fn bounds(&self) -> Bounds<'f> {
         Bounds {

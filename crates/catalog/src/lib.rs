@@ -1,7 +1,7 @@
 //! Turns facts about tools into the tables that a binary holds, and back.
 //!
-//! Builds and servers share this code, so a policy gives the same catalog when it is baked and when it is
-//! named at the start. [`facts`] describe the tools, [`narrow`] applies policies to them, [`schema`] makes
+//! Builds and servers share this code, so a policy gives the same catalog whether it is baked or passed at
+//! startup. [`facts`] describe the tools, [`narrow`] applies policies to them, [`schema`] makes
 //! JSON Schema from arguments, [`build`] makes the [`tables`], and [`Tables::facts`] reads the facts back.
 
 pub mod baked;

@@ -33,6 +33,7 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> OriginalNumb
     let mut clis = mem::take(&mut facts.clis).into_iter();
     for (number, mut tool) in (0..).zip(mem::take(&mut facts.tools)) {
         let rules = policies.iter().map(|policy| policy.tool(tool.name));
+        // `None` if a policy does not allow the tool.
         let Some(rules) = rules.collect::<Option<Vec<Option<&ToolRule>>>>() else {
             continue;
         };

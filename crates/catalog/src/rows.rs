@@ -18,7 +18,7 @@ pub trait Row: Sized {
     const SIZE: usize;
     /// Appends its bytes.
     fn encode(&self, bytes: &mut Vec<u8>);
-    /// Reads it from the front of `bytes` and advances them.
+    /// Reads it from the front of `bytes`, and advances `bytes` past it.
     fn decode(bytes: &mut &[u8]) -> Self;
 }
 
@@ -46,7 +46,7 @@ macro_rules! row {
     };
 }
 
-/// Implements [`Row`](crate::rows::Row) for an enum without data. Variants are listed in declaration order.
+/// Implements [`Row`](crate::rows::Row) for an enum without data. The variants must be in declaration order.
 #[macro_export]
 macro_rules! enum_row {
     ($name:ty { $($variant:ident),+ }) => {
@@ -218,7 +218,7 @@ impl RowRange {
     }
 }
 
-/// A stored [`Scalar`]. A text is a piece of the text that belongs to the table.
+/// A stored [`Scalar`]. Text is stored elsewhere, and the row refers to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarRow {
     /// Text
@@ -232,7 +232,7 @@ pub enum ScalarRow {
 }
 
 impl ScalarRow {
-    /// The value, with the text that belongs to the table.
+    /// The value. `text` is the text that the row refers to.
     #[must_use]
     pub fn of(self, text: &str) -> Scalar<'_> {
         match self {
@@ -243,7 +243,7 @@ impl ScalarRow {
         }
     }
 
-    /// Makes the row of a value. `push` stores a text.
+    /// Makes the row for a value. `push` stores text.
     pub fn new(value: &Scalar<'_>, push: impl FnOnce(&str) -> Piece) -> Self {
         match value {
             Scalar::Text(text) => Self::Text(push(text)),
@@ -335,7 +335,7 @@ impl<'t, R: Row> Rows<'t, R> {
         self.bytes.is_empty()
     }
 
-    /// The row with a number.
+    /// The row with the given number.
     ///
     /// # Panics
     /// If there is no such row.

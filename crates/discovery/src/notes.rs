@@ -25,9 +25,9 @@ climax_catalog::tables! {
         examples: Table<RowRange>,
         /// The argument values of all example calls.
         values: Table<ExampleValue>,
-        /// The elements of all lists of sentences.
+        /// The sentences of all best practices and pitfalls.
         sentences: Table<Piece>,
-        /// The elements of all lists of related tools: their numbers.
+        /// The tool numbers of all lists of related tools.
         related: Table<u32>,
     }
 }
@@ -45,13 +45,13 @@ climax_catalog::row! {
         centrality: u32,
         /// Its example calls.
         examples: RowRange,
-        /// Sentences: how to call it.
+        /// Sentences about how to call it.
         best_practices: RowRange,
-        /// Sentences: what can go wrong.
+        /// Sentences about what can go wrong.
         common_pitfalls: RowRange,
         /// Tools that could be used instead.
         alternatives: RowRange,
-        /// Tools with another verb for the same object.
+        /// Tools with a different verb for the same object.
         complementary: RowRange,
         /// Tools that list possible values of its arguments.
         prerequisites: RowRange,
@@ -69,13 +69,13 @@ climax_catalog::row! {
 }
 
 impl Notes {
-    /// The note of the tool with a number.
+    /// The note of a tool, by its number.
     #[must_use]
     pub fn of(&self, tool: u32) -> Note {
         self.tools.rows().get(tool)
     }
 
-    /// The example calls of a list, each as argument numbers and values.
+    /// The example calls of a list, each as pairs of argument number and value.
     pub fn examples(
         &self,
         list: RowRange,
@@ -115,7 +115,7 @@ pub fn notes(facts: &Facts<'_>, relations: &[Relations], centrality: &[u32]) -> 
 #[derive(Default)]
 struct NotesBuilder {
     notes: Notes,
-    /// The piece of each text that was added.
+    /// The position in `notes.text` of each text that was added.
     pieces: HashMap<String, Piece>,
 }
 
@@ -154,7 +154,7 @@ impl NotesBuilder {
         for example in examples(tool) {
             let row = |(argument, value): &(usize, Scalar<'_>)| ExampleValue {
                 argument: to_u32(*argument),
-                value: ScalarRow::new(value, |text| self.find_or_push(text)),
+                value: ScalarRow::new(value, |text| self.intern(text)),
             };
             let rows: Vec<ExampleValue> = example.iter().map(row).collect();
             ranges.push(self.notes.values.extend(rows));
@@ -163,15 +163,12 @@ impl NotesBuilder {
     }
 
     fn push_sentences(&mut self, sentences: &[String]) -> RowRange {
-        let pieces: Vec<Piece> = sentences
-            .iter()
-            .map(|text| self.find_or_push(text))
-            .collect();
+        let pieces: Vec<Piece> = sentences.iter().map(|text| self.intern(text)).collect();
         self.notes.sentences.extend(pieces)
     }
 
-    /// Adds a text, unless it was added before.
-    fn find_or_push(&mut self, part: &str) -> Piece {
+    /// Returns the position of a text. Adds it if it is new.
+    fn intern(&mut self, part: &str) -> Piece {
         if let Some(piece) = self.pieces.get(part) {
             return *piece;
         }

@@ -12,11 +12,11 @@ use crate::trigrams::{TrigramIndex, dice_coefficient, edit_distance, is_fuzzy_ma
 /// Which terms of the index a query word matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankingMode {
-    /// Its own term. If the index does not have that, spelling corrections.
+    /// The word's own term (its stem), or spelling corrections if the index does not have that term.
     Keyword,
-    /// Also similarly spelled terms.
+    /// Like `Keyword`, plus similarly spelled terms.
     Hybrid,
-    /// Also more and less similarly spelled terms.
+    /// Like `Hybrid`, but with more terms, a lower minimum similarity and a higher weight.
     Semantic,
 }
 
@@ -34,7 +34,7 @@ impl RankingMode {
         }
     }
 
-    /// How the query is expanded by similarly spelled terms.
+    /// How the query is expanded with similarly spelled terms.
     fn expansion(self) -> Option<QueryExpansion> {
         let (min_similarity, weight, max_terms) = match self {
             Self::Keyword => return None,
@@ -49,7 +49,7 @@ impl RankingMode {
     }
 }
 
-/// How a query is expanded by similarly spelled terms.
+/// How a query is expanded with similarly spelled terms.
 #[derive(Clone, Copy)]
 struct QueryExpansion {
     /// The minimum Dice coefficient.
@@ -60,20 +60,21 @@ struct QueryExpansion {
     max_terms: usize,
 }
 
-/// The weight of a correction at edit distance 1, and of one for a word of less than six letters.
+/// The weight of a correction at edit distance 1.
 const DISTANCE_1_WEIGHT: f64 = 0.7;
+/// The weight of a correction at edit distance 1 of a word whose term has fewer than six letters.
 const DISTANCE_1_SHORT_WORD_WEIGHT: f64 = 0.3;
 /// The weight of a correction at edit distance 2.
 const DISTANCE_2_WEIGHT: f64 = 0.35;
 /// The maximum number of corrections per query word.
 const MAX_CORRECTIONS: usize = 3;
-/// How much the score of a tool grows if its name and its CLI's name are in the query.
+/// How much the score of a tool grows if its whole name is in the query, and again if its CLI's name is.
 const NAME_BOOST: f64 = 0.1;
 /// Up to this limit, hits are kept sorted while they are collected. Beyond it, all are sorted at the end.
 const MAX_SORTED_HITS: usize = 64;
 /// The weight of the part of the query that a tool does not match, when its relevance is estimated.
 const UNMATCHED_WEIGHT: f64 = 0.3;
-/// Weights are integers while scores are added up: this is 1.
+/// Weights are fixed-point numbers while scores are added up: this integer represents 1.
 const WEIGHT_SCALE: f64 = 256.0;
 
 /// An index that can be searched: borrows the tables of [`crate::index::Index`].
@@ -98,15 +99,15 @@ pub struct TermIndex<'i> {
 /// How a query word matches a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchKind {
-    /// It is the word's own term.
+    /// The term is the word's own, that is, its stem.
     Exact,
-    /// The index does not have the word's own term, and this is a spelling correction.
+    /// The index does not have the word's own term, and the term is a spelling correction.
     Correction,
-    /// It is spelled similarly.
+    /// The term is spelled similarly.
     Similar,
 }
 
-/// A query word with its own term.
+/// A query word and its own term.
 struct StemmedWord {
     word: String,
     term: String,
@@ -122,7 +123,7 @@ pub struct QueryTerm {
     pub word: String,
     /// The term's row.
     pub row: usize,
-    /// The factor of its impacts.
+    /// The factor by which its impacts are multiplied.
     weight: f64,
     /// How the word matches it.
     pub match_kind: MatchKind,
@@ -142,7 +143,7 @@ pub struct QueryWord {
 /// A tool that matches a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit {
-    /// Its number.
+    /// The tool's number in the catalog.
     pub tool: u32,
     /// Its score. Only scores for the same query are comparable.
     pub score: f64,
@@ -200,7 +201,7 @@ impl<'i> TermIndex<'i> {
                 continue;
             }
             ranked.total += 1;
-            // The tool's own name is half of the share, and shares are rounded.
+            // A tool's whole name makes up half of the share. 0.49 allows for rounding.
             if f64::from(name_share) >= 0.49 * MAX_NAME_SHARE * WEIGHT_SCALE {
                 ranked.named.push(tool);
             }
@@ -256,7 +257,7 @@ impl<'i> TermIndex<'i> {
         }
     }
 
-    /// The words of a query without stop words, each term once.
+    /// The words of a query without stop words. Words with the same term are merged.
     fn stemmed_words(&self, query: &str) -> Vec<StemmedWord> {
         let tokeniser = Tokeniser::default();
         let mut stemmed_words: Vec<StemmedWord> = Vec::new();
@@ -265,8 +266,8 @@ impl<'i> TermIndex<'i> {
                 let Some(term) = tokeniser.term(word) else {
                     return;
                 };
-                match stemmed_words.iter_mut().find(|known| known.term == term) {
-                    Some(known) => known.weight = known.weight.max(weight),
+                match stemmed_words.iter_mut().find(|other| other.term == term) {
+                    Some(existing) => existing.weight = existing.weight.max(weight),
                     None => stemmed_words.push(StemmedWord {
                         row: self.find(&term),
                         term: term.into_owned(),
@@ -279,8 +280,8 @@ impl<'i> TermIndex<'i> {
         stemmed_words
     }
 
-    /// Adds the terms with the smallest edit distance to a word whose own term is not in the index. Candidates
-    /// are rows with their number of common trigrams.
+    /// Adds the terms with the smallest edit distance to a word whose own term is not in the index. A candidate
+    /// is a row and the number of trigrams that its term has in common with the word's.
     fn add_corrections(
         &self,
         word: &StemmedWord,
@@ -306,10 +307,10 @@ impl<'i> TermIndex<'i> {
                 let distance = edit_distance(term, candidate, max_distance)?;
                 let has_only_letters = candidate.bytes().all(|byte| byte.is_ascii_lowercase());
                 let is_word = candidate.len() >= 3 && has_only_letters;
-                let has_other_first_letter = !candidate.starts_with(first_letter);
+                let has_different_first_letter = !candidate.starts_with(first_letter);
                 // Ascending order puts frequent terms first.
-                let rareness = usize::MAX - self.postings(row).len();
-                is_word.then_some((distance, has_other_first_letter, rareness, row))
+                let rarity = usize::MAX - self.postings(row).len();
+                is_word.then_some((distance, has_different_first_letter, rarity, row))
             })
             .collect();
         corrections.sort_unstable();
@@ -333,8 +334,8 @@ impl<'i> TermIndex<'i> {
         }
     }
 
-    /// Adds the terms that are spelled most similarly to a word. Candidates are rows with their number of common
-    /// trigrams.
+    /// Adds the terms that are spelled most similarly to a word. A candidate is a row and the number of trigrams
+    /// that its term has in common with the word's.
     fn add_similar_terms(
         &self,
         word: &StemmedWord,
@@ -353,7 +354,7 @@ impl<'i> TermIndex<'i> {
         similar.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         for (similarity, row) in similar.into_iter().take(expansion.max_terms) {
             let mut weight = word.weight * expansion.weight * similarity * similarity;
-            // A similar term does not count more than the word's own term because it is rarer.
+            // Rarer terms have a larger impact. Compensate for it, so that the word's own term counts most.
             if let Some(own_row) = word.row {
                 let [own_idf, idf] = [own_row, row]
                     .map(|row| inverse_document_frequency(self.tools, self.postings(row).len()));
@@ -461,16 +462,16 @@ impl Ranked {
             weight,
             match_kind,
         };
-        match self.terms.iter_mut().find(|known| known.row == row) {
-            Some(known) if known.weight >= weight => {}
-            Some(known) => *known = term,
+        match self.terms.iter_mut().find(|other| other.row == row) {
+            Some(existing) if existing.weight >= weight => {}
+            Some(existing) => *existing = term,
             None => self.terms.push(term),
         }
     }
 
     /// Estimates the probability that a hit is relevant, from the share of the query that it matches and from
-    /// its lead over the next hit (or its distance to the first). What it does not match counts as a
-    /// competitor, because a better tool may be missing from the catalog.
+    /// its score relative to the best other hit. The unmatched part of the query counts as a competitor, because
+    /// a better tool may be missing from the catalog.
     #[must_use]
     pub fn relevance(&self, hit: &Hit) -> f64 {
         let mut competitors = self.best.iter().filter(|other| other.tool != hit.tool);
@@ -491,7 +492,7 @@ impl Ranked {
     }
 }
 
-/// The number of common trigrams that a candidate for a term of some length needs.
+/// The minimum number of trigrams that a candidate must have in common with a term of the given length.
 fn min_common_trigrams(
     term_length: usize,
     is_unknown: bool,
@@ -500,7 +501,7 @@ fn min_common_trigrams(
     // Each edit changes up to three trigrams.
     let max_changed = if term_length >= 8 { 6 } else { 3 };
     let for_corrections = is_unknown.then(|| term_length.saturating_sub(max_changed));
-    // The candidate has at least as many trigrams as are in common, which bounds the Dice coefficient.
+    // A candidate has at least as many trigrams as it has in common, which limits the Dice coefficient.
     let for_similar_terms = expansion.map(|QueryExpansion { min_similarity, .. }| {
         let term_length = u32::try_from(term_length).map_or(0.0, f64::from);
         round_to_u32(min_similarity * term_length / (2.0 - min_similarity)) as usize

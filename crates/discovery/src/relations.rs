@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use climax_catalog::facts::{Facts, PlacementKind, ToolFacts};
 
-use crate::synonyms::{synonyms_of, without_separators};
+use crate::synonyms::{normalise_name, synonyms_of};
 use crate::tokens::{Tokeniser, for_each_word};
 use crate::vectors::Vectors;
 
-/// The numbers of the tools that are related to a tool, the most similar first.
+/// The tool numbers of the tools related to a tool, the most similar first.
 #[derive(Default)]
 pub struct Relations {
     /// Tools that could be used instead.
     pub alternatives: Vec<u32>,
-    /// Tools with another verb for the same object.
+    /// Tools with a different verb for the same object.
     pub complementary: Vec<u32>,
     /// Tools that list possible values of its arguments.
     pub prerequisites: Vec<u32>,
@@ -29,16 +29,17 @@ const MAX_PREREQUISITES: usize = 3;
 const WINDOW_TOOLS: usize = 256;
 
 /// The minimum similarity of alternatives from different CLIs with the same nouns. This value and the next
-/// three were chosen by looking at the bundled tools.
+/// three were tuned by hand on the bundled tools.
 const MIN_SIMILARITY_OTHER_CLI_SAME_NOUNS: f64 = 0.25;
 /// The minimum similarity of alternatives from different CLIs with different nouns.
 const MIN_SIMILARITY_OTHER_CLI: f64 = 0.32;
-/// The minimum similarity of alternatives from one CLI, where one name continues the other.
+/// The minimum similarity of alternatives from one CLI if one name extends the other: `git_commit_amend`
+/// extends `git_commit`.
 const MIN_SIMILARITY_VARIANT: f64 = 0.25;
 /// The minimum similarity of other alternatives from one CLI.
 const MIN_SIMILARITY_SAME_CLI: f64 = 0.85;
 
-/// The verbs in names of tools. Those in one line mean the same.
+/// Verbs in tool names, one group of synonyms per line.
 const VERB_GROUPS: &str = "\
     list ls ps see\n\
     show view get inspect describe info cat read display print explain\n\
@@ -60,14 +61,14 @@ const VERB_GROUPS: &str = "\
     wait\nscale\nrestore\nsave\nload\nconnect\ndisconnect\nlogin\nlogout\nlock\nunlock\nwatch\nvalidate\nverify\nrerun\n\
     status\nstats\nhistory\npreview";
 
-/// Words in names of arguments that do not identify an object.
+/// Words in argument names that do not identify an object.
 const GENERIC_WORDS: &str = "name names id ids number key index ref";
 
-/// What a tool does, and with which object.
+/// What a tool does, and to what kind of object.
 struct Action {
     /// The verb in the name.
     verb: Option<String>,
-    /// The number of the verb's group.
+    /// The index of the verb's group in [`VERB_GROUPS`].
     verb_group: Option<usize>,
     /// The stems of the other words in the name, without the words of the CLI's name.
     nouns: BTreeSet<String>,
@@ -129,7 +130,7 @@ fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
         .iter()
         .filter(|word| !cli_words.contains(word))
         .collect();
-    // The last verb counts: `branch_list`, `pr_checkout`.
+    // If there are several verbs, the last one is the action: `run_list` lists runs.
     let position = words
         .iter()
         .rposition(|word| find_verb_group(word).is_some());
@@ -164,7 +165,7 @@ fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
     }
 }
 
-/// The number of the group that has a verb.
+/// The index of the group in [`VERB_GROUPS`] that contains a word.
 fn find_verb_group(word: &str) -> Option<usize> {
     VERB_GROUPS
         .lines()
@@ -224,11 +225,12 @@ impl RelationContext<'_> {
             .collect()
     }
 
-    /// Whether a tool with the same verb is an alternative: it has the same object or a variant of it.
+    /// Whether a tool with the same verb is an alternative: the nouns of one include those of the other, and the
+    /// tools are similar enough.
     fn is_alternative(&self, tool: usize, other: usize) -> bool {
         let (action, other_action) = (&self.actions[tool], &self.actions[other]);
         let [tool_facts, other_facts] = [tool, other].map(|number| &self.facts.tools[number]);
-        let continues = |name: &str, prefix: &str| {
+        let extends = |name: &str, prefix: &str| {
             name.strip_prefix(prefix)
                 .is_some_and(|rest| rest.starts_with(|next: char| !next.is_alphanumeric()))
         };
@@ -238,7 +240,7 @@ impl RelationContext<'_> {
             MIN_SIMILARITY_OTHER_CLI_SAME_NOUNS
         } else if !is_same_cli {
             MIN_SIMILARITY_OTHER_CLI
-        } else if continues(name, other_name) || continues(other_name, name) {
+        } else if extends(name, other_name) || extends(other_name, name) {
             MIN_SIMILARITY_VARIANT
         } else {
             MIN_SIMILARITY_SAME_CLI
@@ -248,7 +250,7 @@ impl RelationContext<'_> {
         has_same_object && self.vectors.similarity(tool, other) >= min_similarity
     }
 
-    /// Whether a tool has another verb for the same object: the same nouns, or a required argument in common.
+    /// Whether a tool has a different verb for the same object: the same nouns, or a required argument in common.
     fn is_complementary(&self, tool: usize, other: usize) -> bool {
         let (action, other_action) = (&self.actions[tool], &self.actions[other]);
         if action.verb_group == other_action.verb_group {
@@ -259,8 +261,8 @@ impl RelationContext<'_> {
         let has_common_argument = tools[tool].required().any(|argument| {
             // Paths and generic names are too common to relate two tools.
             let is_specific = !is_generic(argument.name) && !is_path(argument.name);
-            let mut others = tools[other].required();
-            is_specific && others.any(|other| other.name == argument.name)
+            let mut other_arguments = tools[other].required();
+            is_specific && other_arguments.any(|other| other.name == argument.name)
         });
         has_same_nouns || has_common_argument
     }
@@ -268,7 +270,7 @@ impl RelationContext<'_> {
     /// Whether a tool lists possible values of a required argument without requiring that argument itself.
     fn is_prerequisite(&self, tool: usize, other: usize) -> bool {
         let listed = &self.actions[other].listed;
-        // The name of something that is to be created is not in any list.
+        // A tool that creates an object takes a new name, which no tool lists.
         if listed.is_empty() || self.actions[tool].verb_group == find_verb_group("create") {
             return false;
         }
@@ -277,13 +279,13 @@ impl RelationContext<'_> {
             .required()
             .filter(|argument| argument.placement != PlacementKind::Stdin);
         arguments.any(|argument| {
-            let mut others = tools[other].required();
-            let is_required_there = others.any(|other| other.name == argument.name);
-            !is_required_there && self.is_listed(tool, argument.name, listed)
+            let mut other_arguments = tools[other].required();
+            let other_requires_it = other_arguments.any(|other| other.name == argument.name);
+            !other_requires_it && self.is_listed(tool, argument.name, listed)
         })
     }
 
-    /// Whether an argument of a tool takes one of the objects that are listed.
+    /// Whether an argument of a tool takes one of the listed objects.
     fn is_listed(&self, tool: usize, argument: &str, listed: &BTreeSet<String>) -> bool {
         let nouns = &self.actions[tool].nouns;
         let mut argument_nouns = BTreeSet::new();
@@ -293,7 +295,8 @@ impl RelationContext<'_> {
             }
         });
         let is_path = is_path(argument);
-        // If a tool of the CLI lists the object, the path identifies the object, as with worktrees.
+        // A path can identify the tool's object, such as a Git worktree. It does if a tool of the CLI lists such
+        // objects.
         let is_path_of_object = |cli: &usize| {
             let tools = self.by_cli[cli].iter();
             let mut lists = tools.map(|tool| &self.actions[*tool].listed);
@@ -308,9 +311,9 @@ impl RelationContext<'_> {
     }
 }
 
-/// Whether an argument's name means a path.
+/// Whether an argument name is a synonym of `path`.
 fn is_path(argument: &str) -> bool {
-    synonyms_of("path").contains(&without_separators(argument))
+    synonyms_of("path").contains(&normalise_name(argument))
 }
 
 fn is_generic(word: &str) -> bool {

@@ -23,17 +23,14 @@ const SYNONYM_GROUPS: &str = "\
     namespace ns\n\
     host hostname";
 
-/// The synonyms of an argument name, starting with the name itself. All are in the form of
-/// [`without_separators`].
+/// The synonyms of an argument name, starting with the name itself. All are normalised with
+/// [`normalise_name`].
 #[must_use]
 pub fn synonyms_of(name: &str) -> Vec<String> {
-    let name = without_separators(name);
+    let name = normalise_name(name);
     let mut synonyms = vec![name.clone()];
     for line in SYNONYM_GROUPS.lines() {
-        let group: Vec<String> = line
-            .split_ascii_whitespace()
-            .map(without_separators)
-            .collect();
+        let group: Vec<String> = line.split_ascii_whitespace().map(normalise_name).collect();
         if group.contains(&name) {
             synonyms.extend(group);
         }
@@ -41,11 +38,11 @@ pub fn synonyms_of(name: &str) -> Vec<String> {
     synonyms
 }
 
-/// A name in lower case and without separators: `file_path` and `filePath` become `filepath`.
+/// Converts a name to lower case and removes separators: `file_path` and `filePath` become `filepath`.
 #[must_use]
-pub fn without_separators(name: &str) -> String {
-    let letters = name.chars().filter(|character| character.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
+pub fn normalise_name(name: &str) -> String {
+    let alphanumeric = name.chars().filter(|character| character.is_alphanumeric());
+    alphanumeric.flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -61,17 +58,11 @@ mod tests {
             ("odd one", "oddOne"),
         ] {
             let synonyms = synonyms_of(one);
-            assert!(
-                synonyms.contains(&without_separators(other)),
-                "{one} {other}"
-            );
+            assert!(synonyms.contains(&normalise_name(other)), "{one} {other}");
         }
         for (one, other) in [("path", "dir"), ("message", "msgs"), ("", "x")] {
             let synonyms = synonyms_of(one);
-            assert!(
-                !synonyms.contains(&without_separators(other)),
-                "{one} {other}"
-            );
+            assert!(!synonyms.contains(&normalise_name(other)), "{one} {other}");
         }
         assert_eq!(synonyms_of("Max-Count")[0], "maxcount");
     }

@@ -68,9 +68,9 @@ pub fn is_stop_word(word: &str) -> bool {
     )
 }
 
-/// Calls `visit` for each word of a text, folded. Words are runs of letters and digits. `camelCase` gives its
-/// parts and the whole. Chinese, Japanese and Korean text has no spaces between words, so it gives every
-/// bigram of characters. Contractions such as `'s` and `'t` are left out.
+/// Calls `visit` for each word of a text, in folded form. Words are runs of letters and digits. `camelCase`
+/// yields its parts and the whole. Chinese, Japanese and Korean text is split into overlapping bigrams, because
+/// it has no spaces between words. Contractions such as `'s` and `'t` are dropped.
 pub fn for_each_word(text: &str, mut visit: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn normalised_names_do_not_depend_on_case_and_separators() {
+    fn normalised_names_do_not_depend_on_case_or_separators() {
         for name in ["git_commit", "Git commit", " git-commit. "] {
             assert_eq!(normalised_name(name), "git_commit");
         }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_text_gives_bigrams() {
+    fn chinese_text_is_split_into_bigrams() {
         assert_eq!(words_of("搜索引擎"), ["搜索", "索引", "引擎"]);
         assert_eq!(words_of("用git搜"), ["用", "git", "搜"]);
     }

@@ -8,8 +8,8 @@ use crate::source::Source;
 /// Longer spans are marked up to this length: the renderer shortens long lines, but never a marked part.
 const MAX_MARKED_CHARACTERS: usize = 100;
 
-/// Spans of one file that are further apart get separate snippets, because the renderer never shortens a line
-/// between two marks.
+/// Spans of one file that are more than this many columns apart get separate snippets, because the renderer
+/// never shortens a line between two marks.
 const MAX_SNIPPET_COLUMNS: usize = 100;
 
 /// Renders diagnostics with their source lines.
@@ -91,12 +91,12 @@ impl Mark {
     ) -> Self {
         let text = &sources[span.source].text;
         let (before, after) = text.split_at(span.start);
+        // Only the first line of a span is marked.
         let rest_of_line = after.split('\n').next().unwrap_or_default();
-        // Of a span over several lines, only the first line is marked.
         let rest = rest_of_line.trim_end_matches('\r');
         let length = span.end.saturating_sub(span.start).min(rest.len());
-        let marked = rest[..length].char_indices().nth(MAX_MARKED_CHARACTERS);
-        let length = marked.map_or(length, |(end, _)| end);
+        let first_unmarked = rest[..length].char_indices().nth(MAX_MARKED_CHARACTERS);
+        let length = first_unmarked.map_or(length, |(offset, _)| offset);
         Self {
             source: span.source,
             start: span.start,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_line_up_with_wide_characters_tabs_and_line_ends() {
+    fn marks_are_aligned_despite_tabs_wide_characters_and_control_characters() {
         assert_eq!(
             lines("\t漢字: x\u{1b}\r\n", "x", None),
             ["1 |     漢字: x␛", "  |           ^"]
@@ -291,8 +291,9 @@ mod tests {
                         rendered.contains('^') && rendered.contains("here"),
                         "{rendered}"
                     );
-                    let is_raw = |character: char| character.is_control() && character != '\n';
-                    assert!(!rendered.contains(is_raw), "{rendered:?}");
+                    let is_unescaped =
+                        |character: char| character.is_control() && character != '\n';
+                    assert!(!rendered.contains(is_unescaped), "{rendered:?}");
                 }
             }
         }

@@ -46,7 +46,7 @@ pub(crate) fn resolve_plain_scalar(scalar: &str) -> YamlValue {
     }
 }
 
-/// Parses a number. An integer that does not fit into 64 bits becomes a float.
+/// Parses a number. A decimal integer that does not fit into 64 bits becomes a float.
 pub(crate) fn parse_number(scalar: &str) -> Option<YamlValue> {
     let unsigned = scalar.strip_prefix(['-', '+']).unwrap_or(scalar);
     let (radix, digits) = match unsigned.get(..2) {
@@ -55,17 +55,20 @@ pub(crate) fn parse_number(scalar: &str) -> Option<YamlValue> {
         _ => (10, unsigned),
     };
     // YAML 1.1 allows separators, as in 1_000; configs of CLImax for Python may use them.
-    let has_inner_separators_only = |text: &str| !text.starts_with('_') && !text.ends_with('_');
-    let plain = digits.replace('_', "");
-    if !plain.is_empty()
-        && has_inner_separators_only(digits)
-        && plain.chars().all(|digit| digit.is_digit(radix))
+    let has_no_outer_separators = |text: &str| !text.starts_with('_') && !text.ends_with('_');
+    let digits_only = digits.replace('_', "");
+    if !digits_only.is_empty()
+        && has_no_outer_separators(digits)
+        && digits_only.chars().all(|digit| digit.is_digit(radix))
     {
         let sign = if scalar.starts_with('-') { "-" } else { "" };
-        let integer = i64::from_str_radix(&format!("{sign}{plain}"), radix);
+        let integer = i64::from_str_radix(&format!("{sign}{digits_only}"), radix);
         return match integer {
             Ok(integer) => Some(YamlValue::Integer(integer)),
-            Err(_) if radix == 10 => format!("{sign}{plain}").parse().ok().map(YamlValue::Float),
+            Err(_) if radix == 10 => format!("{sign}{digits_only}")
+                .parse()
+                .ok()
+                .map(YamlValue::Float),
             Err(_) => None,
         };
     }
@@ -76,17 +79,17 @@ pub(crate) fn parse_number(scalar: &str) -> Option<YamlValue> {
 
 /// `1.5`, `.5`, `1.`, `1e3`, `1.5e-3`
 fn is_float(unsigned: &str) -> bool {
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_digits_or_empty = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),
     };
     let exponent = exponent.map(|digits| digits.strip_prefix(['-', '+']).unwrap_or(digits));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    are_digits(whole)
-        && are_digits(fraction)
+    are_digits_or_empty(whole)
+        && are_digits_or_empty(fraction)
         && whole.len() + fraction.len() > 0
-        && exponent.is_none_or(|digits| !digits.is_empty() && are_digits(digits))
+        && exponent.is_none_or(|digits| !digits.is_empty() && are_digits_or_empty(digits))
 }
 
 /// How YAML 1.1 resolves a plain scalar, if YAML 1.2 resolves it differently.

@@ -46,11 +46,11 @@ impl From<Vec<Source>> for Sources {
     }
 }
 
-/// Reads the policy and all configs that the paths name, sorted by file name. A folder stands for its
-/// `*.yaml` and `*.yml` files. Relative paths are resolved against `root`.
+/// Reads the configs at `paths`, sorted by file name, and the policy. For a folder, reads all its `*.yaml` and
+/// `*.yml` files. Relative paths are resolved against `root`.
 ///
 /// # Errors
-/// One diagnostic for each path that is missing, empty or unreadable.
+/// One diagnostic for each path that does not exist or cannot be read, and for each folder without configs.
 pub fn read(
     root: &Path,
     paths: &[PathBuf],
@@ -159,10 +159,10 @@ pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
             (text, Some(error.utf8_error().valid_up_to()))
         }
     };
-    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();
+    let to_text = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().display().to_string();
     Ok(Source {
-        stem: part(path.file_stem()),
-        file_name: part(path.file_name()),
+        stem: to_text(path.file_stem()),
+        file_name: to_text(path.file_name()),
         path: displayed,
         text,
         not_text,

@@ -20,7 +20,7 @@ use crate::written::{
 pub enum PolicyStage {
     /// At build time: all tools are known.
     Build,
-    /// At the start of a server: the policy may be written for several servers with different tools.
+    /// At server startup: the policy may be written for several servers with different tools.
     Start,
 }
 
@@ -33,7 +33,7 @@ pub struct KnownTools<'k> {
     pub host_path_problem: &'k dyn Fn(HostPathKind, &str) -> Option<Diagnostic>,
 }
 
-/// The fields of a policy that hold paths of the host.
+/// The fields of a policy that contain host paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostPathKind {
     /// An entry of `executor.volumes`
@@ -78,7 +78,7 @@ pub struct KnownArgument<'k> {
     pub choices: &'k [Scalar<'k>],
 }
 
-/// Checks a policy and returns its rules. `report` may already contain errors of reading it.
+/// Checks a policy and returns its rules. `report` may already contain errors from reading it.
 pub fn check(
     written: WrittenPolicy,
     known: &KnownTools<'_>,
@@ -91,7 +91,7 @@ pub fn check(
         .default
         .as_ref()
         .map_or(UnlistedTools::default(), |default| default.value);
-    let code = match (stage, unlisted) {
+    let unknown_tool_code = match (stage, unlisted) {
         (PolicyStage::Start, UnlistedTools::Disabled) => Code::IgnoredTool,
         _ => Code::UnknownTool,
     };
@@ -101,7 +101,7 @@ pub fn check(
         if known.tool(&name.value).is_none() {
             let message = format!("there is no tool `{}`", name.value);
             let help = known.unknown_tool_help(&name.value);
-            report.push(Diagnostic::new(code, name.span, message).help(help));
+            report.push(Diagnostic::new(unknown_tool_code, name.span, message).help(help));
         }
     }
     check_approval(&written, unlisted, known, report);
@@ -138,7 +138,7 @@ pub fn check(
                 .help("remove `roots`: a container sees only its `volumes`"),
         );
     }
-    let is_empty = written.tools.is_empty();
+    let lists_no_tools = written.tools.is_empty();
     let tools = written
         .tools
         .into_iter()
@@ -154,7 +154,7 @@ pub fn check(
         execution,
     };
     if is_complete && policy.tools.is_empty() && unlisted == UnlistedTools::Disabled {
-        let (message, help) = if is_empty {
+        let (message, help) = if lists_no_tools {
             (
                 "this policy allows no tools",
                 "list the allowed tools under `tools`, or set `default: enabled`",
@@ -275,7 +275,7 @@ fn limit(
     Some(limit)
 }
 
-/// Checks that a limit allows the default, and at least one of the possible values.
+/// Checks that a limit allows the config's default, and at least one of the possible values.
 fn check_config_values(
     limit: &Limit,
     span: SourceSpan,
@@ -299,11 +299,11 @@ fn check_config_values(
         _ => argument.choices,
     };
     if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
-        let words: Vec<String> = values.iter().map(Scalar::to_string).collect();
+        let texts: Vec<String> = values.iter().map(Scalar::to_string).collect();
         let message = format!("this limit allows no value of `{name}`");
         report.push(
             Diagnostic::new(Code::NoValueAllowed, span, message)
-                .help(format!("the possible values are: {}", words.join(", "))),
+                .help(format!("the possible values are: {}", texts.join(", "))),
         );
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn expand_case_and_classes(ast: &mut Ast) {
     expand(ast, &mut false);
 }
 
-/// `ignores_case` is whether the flag `i` is set before `ast`, and then whether it is set after it.
+/// `ignores_case` is the state of the flag `i` before `ast`, and is updated to the state after it.
 fn expand(ast: &mut Ast, ignores_case: &mut bool) {
     match ast {
         Ast::Flags(set) => {
@@ -96,8 +96,8 @@ fn expand_set(set: &mut ClassSet, ignores_case: bool) {
     }
 }
 
-fn expand_item(set: &mut ClassSetItem, ignores_case: bool) {
-    let added: BTreeSet<char> = match set {
+fn expand_item(item: &mut ClassSetItem, ignores_case: bool) {
+    let added: BTreeSet<char> = match item {
         ClassSetItem::Literal(literal) if ignores_case => case_variants(literal.c),
         ClassSetItem::Range(range) if ignores_case => (range.start.c..=range.end.c)
             .flat_map(case_variants)
@@ -110,17 +110,17 @@ fn expand_item(set: &mut ClassSetItem, ignores_case: bool) {
                 .for_each(|item| expand_item(item, ignores_case));
         }
         ClassSetItem::Perl(class) => {
-            *set = ClassSetItem::Bracketed(Box::new(expanded_class(class)));
+            *item = ClassSetItem::Bracketed(Box::new(expanded_class(class)));
             return;
         }
         // Named classes contain both cases.
         _ => return,
     };
     if !added.is_empty() {
-        let span = *set.span();
-        let mut items = vec![mem::replace(set, ClassSetItem::Empty(span))];
+        let span = *item.span();
+        let mut items = vec![mem::replace(item, ClassSetItem::Empty(span))];
         items.extend(added.into_iter().map(|variant| literal_item(variant, span)));
-        *set = ClassSetItem::Union(ClassSetUnion { span, items });
+        *item = ClassSetItem::Union(ClassSetUnion { span, items });
     }
 }
 
@@ -152,8 +152,8 @@ fn literal(c: char, span: Span) -> Literal {
     Literal { span, kind, c }
 }
 
-/// Case variants that the upper and lower case mappings of the letter do not lead to, and variants that only
-/// Python recognises.
+/// Pairs of a variant and its letter that Rust's case mappings do not connect in both directions. Some are case
+/// variants only in Python.
 const EXTRA_VARIANTS: [(char, char); 29] = [
     ('\u{130}', 'i'),
     ('\u{131}', 'i'),
@@ -194,10 +194,10 @@ fn case_variants(letter: char) -> BTreeSet<char> {
         if found.insert(character) {
             pending.extend(single(character.to_lowercase()));
             pending.extend(single(character.to_uppercase()));
-            for (variant, letter) in EXTRA_VARIANTS {
+            for (variant, base) in EXTRA_VARIANTS {
                 if character == variant {
-                    pending.push(letter);
-                } else if character == letter {
+                    pending.push(base);
+                } else if character == base {
                     pending.push(variant);
                 }
             }
@@ -207,7 +207,7 @@ fn case_variants(letter: char) -> BTreeSet<char> {
     found
 }
 
-/// The only character of an iterator. Case mappings to several characters are ignored.
+/// The character, if there is exactly one. Case mappings to several characters are ignored.
 fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }

@@ -3,7 +3,7 @@
 use climax_core::risk::Risk;
 use serde_json::{Map, Value};
 
-/// The name of the meta tool that searches.
+/// The name of the meta tool that searches for tools.
 pub(crate) const SEARCH_TOOL: &str = "climax_search";
 /// The name of the meta tool that calls other tools.
 pub(crate) const CALL_TOOL: &str = "climax_call";
@@ -36,7 +36,7 @@ impl CallTools {
     }
 }
 
-/// A registered tool.
+/// A registered tool, as clients see it in `tools/list`.
 pub(crate) struct ToolDescription {
     pub(crate) name: &'static str,
     pub(crate) title: Option<&'static str>,
@@ -44,8 +44,8 @@ pub(crate) struct ToolDescription {
     /// A JSON Schema.
     pub(crate) input_schema: Map<String, Value>,
     pub(crate) hints: Option<BehaviourHints>,
-    /// Whether clients that load tools on demand should always load this one. True for the meta tools, which
-    /// find all others.
+    /// Whether clients that load tools on demand should always load this one. True for the meta tools, because
+    /// they give access to all others.
     pub(crate) is_always_loaded: bool,
 }
 
@@ -80,6 +80,7 @@ impl BehaviourHints {
     pub(crate) fn from_risk(risk: Risk) -> Self {
         Self {
             read_only: Some(risk == Risk::Read),
+            // MCP defines this hint only for tools that are not read-only.
             destructive: (risk != Risk::Read).then_some(risk == Risk::Destructive),
             ..Self::default()
         }
@@ -90,6 +91,6 @@ impl BehaviourHints {
 pub(crate) fn json_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
-        other => unreachable!("schemas are objects, not {other}"),
+        other => unreachable!("not a JSON object: {other}"),
     }
 }

@@ -4,7 +4,7 @@
 use climax_catalog::tables::ToolRow;
 use climax_discovery::complexity::Complexity;
 use climax_discovery::rank::RankingMode;
-use climax_discovery::synonyms::{synonyms_of, without_separators};
+use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -183,7 +183,7 @@ fn matching_parameters(
         .iter()
         .map(|argument| selection.text(argument.name));
     let parameters: Vec<(&'static str, String)> =
-        names.map(|name| (name, without_separators(name))).collect();
+        names.map(|name| (name, normalise_name(name))).collect();
     let mut matched: Vec<&'static str> = Vec::new();
     for RequiredParameter { accepted_names, .. } in required {
         let unused = || {
