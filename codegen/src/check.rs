@@ -11,7 +11,7 @@ use climax_catalog::facts::{ArgumentFacts, Facts, PlacementKind};
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
-use climax_input::fields::{At, closest};
+use climax_input::fields::{Spanned, closest};
 use climax_input::source::Source;
 
 use arguments::{argv_order, check_arguments, check_global_argument};
@@ -87,7 +87,7 @@ fn check_cli(
         .into_iter()
         .filter_map(|written| check_tool(written, tool_names, report))
         .collect();
-    let value_of = |field: Option<At<String>>| field.map(|field| field.value);
+    let value_of = |field: Option<Spanned<String>>| field.map(|field| field.value);
     CliModel {
         stem: source.stem.clone(),
         name: value_of(config.name).unwrap_or_else(|| "climax".to_owned()),
@@ -107,7 +107,7 @@ fn check_cli(
 }
 
 /// Command lines and environment variables cannot contain NUL.
-fn reject_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
+fn reject_nul(text: &Spanned<String>, report: &mut Vec<Diagnostic>) {
     if text.value.contains('\0') {
         report.push(
             Diagnostic::new(
@@ -121,7 +121,7 @@ fn reject_nul(text: &At<String>, report: &mut Vec<Diagnostic>) {
 }
 
 /// Warns about quotes, pipes and redirections, which only a shell would interpret.
-fn warn_about_shell_syntax(command: &At<String>, report: &mut Vec<Diagnostic>) {
+fn warn_about_shell_syntax(command: &Spanned<String>, report: &mut Vec<Diagnostic>) {
     const SYNTAX: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
     let is_quoted = |word: &str| word.starts_with(['"', '\'']) || word.ends_with(['"', '\'']);
     let mut words = command.value.split_whitespace();
@@ -222,7 +222,11 @@ pub fn warn_about_unlimited_arguments(
     }
 }
 
-fn check_tool_name(name: &At<String>, tool_names: &mut ToolNames, report: &mut Vec<Diagnostic>) {
+fn check_tool_name(
+    name: &Spanned<String>,
+    tool_names: &mut ToolNames,
+    report: &mut Vec<Diagnostic>,
+) {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let text = &name.value;
     if text.is_empty() || text.len() > MAX_TOOL_NAME_BYTES || !text.bytes().all(is_allowed) {
@@ -258,8 +262,8 @@ fn check_tool_name(name: &At<String>, tool_names: &mut ToolNames, report: &mut V
     report.push(error.help("rename one of the two"));
 }
 
-fn check_timeout(timeout: Option<&At<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
-    let Some(&At { value, span }) = timeout else {
+fn check_timeout(timeout: Option<&Spanned<Number>>, report: &mut Vec<Diagnostic>) -> u64 {
+    let Some(&Spanned { value, span }) = timeout else {
         return DEFAULT_TIMEOUT_MS;
     };
     let value = value.to_f64();
@@ -313,7 +317,7 @@ fn check_templates(tool: &WrittenTool, report: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_placeholders(template: &At<String>, known: &[&str], report: &mut Vec<Diagnostic>) {
+fn check_placeholders(template: &Spanned<String>, known: &[&str], report: &mut Vec<Diagnostic>) {
     let text = template.value.replace("{{", "").replace("}}", "");
     for part in text.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else {

@@ -43,14 +43,14 @@ pub struct Compiled {
 #[must_use]
 pub fn compile(sources: &Sources) -> Compiled {
     let mut diagnostics = Vec::new();
-    let configs = read_configs(&sources.all[..sources.configs], &mut diagnostics);
+    let configs = read_configs(&sources.all[..sources.config_count], &mut diagnostics);
     let (clis, tool_names) = check(configs, &mut diagnostics);
     let mut facts = facts(&clis);
     let policy = sources.policy();
     // An error may have left out a tool, which the policy would then seem not to know.
     let policy = policy.filter(|_| !has_error(&diagnostics));
-    let policy =
-        policy.and_then(|source| compile_policy(sources.configs, source, &facts, &mut diagnostics));
+    let policy = policy
+        .and_then(|source| compile_policy(sources.config_count, source, &facts, &mut diagnostics));
     let original_numbers = narrow(&mut facts, policy.as_slice());
     check::warn_about_unlimited_arguments(&facts, &tool_names, &mut diagnostics);
     sort_and_deduplicate(&mut diagnostics);

@@ -4,7 +4,9 @@
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
-use climax_input::fields::{At, Fields, boolean, list, map, number, one_of, pairs, text, texts};
+use climax_input::fields::{
+    Fields, Spanned, boolean, list, map, number, one_of, pairs, text, texts,
+};
 use climax_input::yaml::Node;
 
 use crate::model::{ArgumentType, Risk};
@@ -12,19 +14,19 @@ use crate::model::{ArgumentType, Risk};
 /// One config file. If a required field is missing, it is `None`, and an error has been reported.
 pub struct WrittenConfig {
     /// `name`
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// `description`
-    pub description: Option<At<String>>,
+    pub description: Option<Spanned<String>>,
     /// `command`
-    pub command: Option<At<String>>,
+    pub command: Option<Spanned<String>>,
     /// `env`
-    pub env: Vec<(At<String>, At<String>)>,
+    pub env: Vec<(Spanned<String>, Spanned<String>)>,
     /// `working_dir`
-    pub working_dir: Option<At<String>>,
+    pub working_dir: Option<Spanned<String>>,
     /// `category`
-    pub category: Option<At<String>>,
+    pub category: Option<Spanned<String>>,
     /// `tags`
-    pub tags: Vec<At<String>>,
+    pub tags: Vec<Spanned<String>>,
     /// `global_args`
     pub global_args: Vec<WrittenArgument>,
     /// `tools`
@@ -34,51 +36,51 @@ pub struct WrittenConfig {
 /// One entry of `tools`.
 pub struct WrittenTool {
     /// `name`
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// `description`
-    pub description: Option<At<String>>,
+    pub description: Option<Spanned<String>>,
     /// `command`
-    pub command: Option<At<String>>,
+    pub command: Option<Spanned<String>>,
     /// `args`
     pub args: Vec<WrittenArgument>,
     /// `timeout`
-    pub timeout: Option<At<Number>>,
+    pub timeout: Option<Spanned<Number>>,
     /// `risk`
-    pub risk: Option<At<Risk>>,
+    pub risk: Option<Spanned<Risk>>,
     /// `confirm_message`
-    pub confirm_message: Option<At<String>>,
+    pub confirm_message: Option<Spanned<String>>,
     /// `resolve`
-    pub resolve: Vec<(At<String>, WrittenResolve)>,
+    pub resolve: Vec<(Spanned<String>, WrittenResolve)>,
 }
 
 /// One entry of `args` or `global_args`.
 pub struct WrittenArgument {
     /// `name`
-    pub name: Option<At<String>>,
+    pub name: Option<Spanned<String>>,
     /// `description`
-    pub description: Option<At<String>>,
+    pub description: Option<Spanned<String>>,
     /// `type`
-    pub argument_type: Option<At<ArgumentType>>,
+    pub argument_type: Option<Spanned<ArgumentType>>,
     /// `required`
-    pub required: Option<At<bool>>,
+    pub required: Option<Spanned<bool>>,
     /// `default`
     pub default: Option<Node>,
     /// `flag`
-    pub flag: Option<At<String>>,
+    pub flag: Option<Spanned<String>>,
     /// `positional`
-    pub positional: Option<At<bool>>,
+    pub positional: Option<Spanned<bool>>,
     /// `cwd`
-    pub cwd: Option<At<bool>>,
+    pub cwd: Option<Spanned<bool>>,
     /// `stdin`
-    pub stdin: Option<At<bool>>,
+    pub stdin: Option<Spanned<bool>>,
     /// `enum`
-    pub choices: Option<At<Vec<Node>>>,
+    pub choices: Option<Spanned<Vec<Node>>>,
 }
 
 /// One entry of `resolve`: a command that looks up a readable name for an opaque value.
 pub struct WrittenResolve {
     /// The values of `args`, which may contain placeholders.
-    pub templates: Vec<At<String>>,
+    pub templates: Vec<Spanned<String>>,
 }
 
 /// Reads a config.
@@ -159,7 +161,7 @@ fn read_argument(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenArgu
         stdin: fields.optional("stdin", boolean),
         choices: fields.optional("enum", |node, report| {
             let span = node.span;
-            list(node, report).map(|value| At { value, span })
+            list(node, report).map(|value| Spanned { value, span })
         }),
     };
     fields.close();
@@ -169,7 +171,7 @@ fn read_argument(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenArgu
 fn read_resolve_entries(
     node: Node,
     report: &mut Vec<Diagnostic>,
-) -> Option<Vec<(At<String>, WrittenResolve)>> {
+) -> Option<Vec<(Spanned<String>, WrittenResolve)>> {
     let mut entries = Vec::new();
     for (key, value) in map(node, report)? {
         if let (Some(key), Some(resolve)) = (text(key, report), read_resolve_entry(value, report)) {
@@ -182,8 +184,8 @@ fn read_resolve_entries(
 fn read_resolve_entry(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenResolve> {
     let mut fields = Fields::open(node, "a resolve entry", report)?;
     // `resolve` is not used yet, so these fields are only checked for their type.
-    let _: Option<At<String>> = fields.required("command", text);
-    let _: Option<At<Number>> = fields.optional("timeout", number);
+    let _: Option<Spanned<String>> = fields.required("command", text);
+    let _: Option<Spanned<Number>> = fields.optional("timeout", number);
     let templates = fields.optional("args", pairs).unwrap_or_default();
     fields.close();
     Some(WrittenResolve {
@@ -194,7 +196,7 @@ fn read_resolve_entry(node: Node, report: &mut Vec<Diagnostic>) -> Option<Writte
     })
 }
 
-fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<ArgumentType>> {
+fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<ArgumentType>> {
     let argument_types = [
         ArgumentType::String,
         ArgumentType::Integer,
@@ -205,7 +207,7 @@ fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Arg
     one_of(node, &by_name, report)
 }
 
-fn read_risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Risk>> {
+fn read_risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<Risk>> {
     let risks = [
         ("read", Risk::Read),
         ("write", Risk::Write),

@@ -28,7 +28,7 @@ fn source(name: &str, text: &str) -> Source {
         stem: name.to_owned(),
         file_name: format!("{name}.yaml"),
         text: text.to_owned(),
-        not_text: None,
+        invalid_utf8_offset: None,
     }
 }
 

@@ -36,7 +36,7 @@ fn compile_with_policy(case: &Path) -> (String, bool) {
     messages.retain(|message| {
         message
             .span
-            .is_some_and(|span| span.source == sources.configs)
+            .is_some_and(|span| span.source == sources.config_count)
     });
     for message in &messages {
         assert!(

@@ -439,7 +439,7 @@ fn fr_017_a_config_field_that_climax_for_python_does_not_have_is_refused() {
         text:
             "command: x\ncategory: y\nshell: true\ntools: [{name: a, description: b, retries: 3}]\n"
                 .to_owned(),
-        not_text: None,
+        invalid_utf8_offset: None,
     };
     let compiled = climax_codegen::compile(&vec![source].into());
     let messages: Vec<&str> = compiled

@@ -8,7 +8,7 @@ use crate::model::{ArgumentModel, ArgumentPlacement, ArgumentType, GlobalArgumen
 use crate::written::WrittenArgument;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
-use climax_input::fields::At;
+use climax_input::fields::Spanned;
 use climax_input::yaml::{Node, Yaml11Reading, YamlValue};
 
 /// The indices of the arguments in command-line order: positional ones first, otherwise in definition order.
@@ -128,7 +128,7 @@ fn placement(
     argument_type: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> ArgumentPlacement {
-    let span_if_true = |field: &Option<At<bool>>| {
+    let span_if_true = |field: &Option<Spanned<bool>>| {
         let field = field.as_ref().filter(|field| field.value);
         field.map(|field| field.span)
     };
@@ -215,7 +215,7 @@ fn placement(
     }
 }
 
-fn default_flag(name: Option<&At<String>>) -> String {
+fn default_flag(name: Option<&Spanned<String>>) -> String {
     let name = name.map_or("", |name| name.value.as_str());
     format!("--{}", name.replace('_', "-"))
 }
@@ -279,7 +279,7 @@ pub(super) fn check_global_argument(
 }
 
 fn check_choices(
-    choices: &At<Vec<Node>>,
+    choices: &Spanned<Vec<Node>>,
     argument_type: ArgumentType,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Scalar<'static>>> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use climax_core::scalar::Number;
-use climax_policy::limit::{Bounds, Limit};
+use climax_policy::limit::{Limit, LimitRef};
 use climax_policy::pattern::Pattern;
 
 const PATTERNS: usize = 1_000;
@@ -146,9 +146,9 @@ impl PatternTree {
     }
 }
 
-fn is_allowed(bounds: Bounds<'_>, text: &str, number: Option<Number>) -> bool {
+fn is_allowed(limit_ref: LimitRef<'_>, text: &str, number: Option<Number>) -> bool {
     let mut errors = Vec::new();
-    bounds.check("x", text, number, &mut errors);
+    limit_ref.check("x", text, number, &mut errors);
     errors.is_empty()
 }
 
@@ -177,8 +177,8 @@ fn patterns_allow_what_the_reference_allows() {
             .map(Pattern::bake)
             .unwrap_or_default();
         assert!(!automaton.is_empty(), "{text}");
-        let unbaked = limit.bounds();
-        let baked = Bounds {
+        let unbaked = limit.borrowed();
+        let baked = LimitRef {
             automaton: automaton.leak(),
             ..unbaked
         };
@@ -245,7 +245,7 @@ fn bounds_allow_what_the_reference_allows() {
             max: max.map(|(max, _)| max),
         };
         let text = value.to_string();
-        let actual = is_allowed(limit.bounds(), &text, Some(value));
+        let actual = is_allowed(limit.borrowed(), &text, Some(value));
         assert_eq!(actual, expected, "{text} in {limit:?}");
         allowed += usize::from(expected);
     }

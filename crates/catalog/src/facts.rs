@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number, Scalar};
 use climax_policy::check::{KnownArgument, KnownTool};
-use climax_policy::limit::Bounds;
+use climax_policy::limit::LimitRef;
 
 /// The facts about all tools.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,21 +118,23 @@ impl<'f> ArgumentFacts<'f> {
     /// Whether a value is within all limits.
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
-        self.limits.iter().all(|limit| limit.bounds().allows(value))
+        self.limits
+            .iter()
+            .all(|limit| limit.borrowed().allows(value))
     }
 
     /// The largest `min` of all limits.
     #[must_use]
     pub fn minimum(&self) -> Option<Number> {
-        let bounds = self.limits.iter().filter_map(|limit| limit.min);
-        strictest(bounds, Ordering::Greater)
+        let limit_ref = self.limits.iter().filter_map(|limit| limit.min);
+        strictest(limit_ref, Ordering::Greater)
     }
 
     /// The smallest `max` of all limits.
     #[must_use]
     pub fn maximum(&self) -> Option<Number> {
-        let bounds = self.limits.iter().filter_map(|limit| limit.max);
-        strictest(bounds, Ordering::Less)
+        let limit_ref = self.limits.iter().filter_map(|limit| limit.max);
+        strictest(limit_ref, Ordering::Less)
     }
 
     /// The patterns that a value must match.
@@ -141,8 +143,8 @@ impl<'f> ArgumentFacts<'f> {
     }
 }
 
-fn strictest(bounds: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
-    bounds.reduce(|strictest, bound| {
+fn strictest(limit_ref: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
+    limit_ref.reduce(|strictest, bound| {
         if bound.compare(strictest) == Some(stricter) {
             bound
         } else {
@@ -179,11 +181,11 @@ pub struct LimitFacts<'f> {
 }
 
 impl<'f> LimitFacts<'f> {
-    /// Borrows the limit for checking. The pattern is matched without its automaton, because [`Bounds`] needs a
+    /// Borrows the limit for checking. The pattern is matched without its automaton, because [`LimitRef`] needs a
     /// `'static` one.
     #[must_use]
-    pub fn bounds(&self) -> Bounds<'f> {
-        Bounds {
+    pub fn borrowed(&self) -> LimitRef<'f> {
+        LimitRef {
             pattern: self.pattern.map_or("", |pattern| pattern.text),
             automaton: &[],
             min: self.min,

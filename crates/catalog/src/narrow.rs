@@ -69,7 +69,7 @@ fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_
             let limit = limit_facts(limit, may_begin_with_dash);
             argument
                 .choices
-                .retain(|choice| limit.bounds().allows(choice));
+                .retain(|choice| limit.borrowed().allows(choice));
             argument.limits.push(limit);
         }
     }

@@ -8,7 +8,7 @@ use climax_catalog::facts::Facts;
 use climax_catalog::rows::to_u32;
 
 use crate::rank::TermIndex;
-use crate::tokens::{Tokeniser, for_each_word, is_stop_word};
+use crate::tokens::{TermStemmer, for_each_word, is_stop_word};
 use crate::trigrams::{TrigramIndex, Trigrams, build_trigram_index};
 
 /// A text of a tool or of its CLI that is indexed.
@@ -201,7 +201,7 @@ pub(crate) fn inverse_document_frequency(tools: usize, tools_with_term: usize) -
 /// Numbers the terms, in the order in which they are first used.
 #[derive(Default)]
 struct Vocabulary {
-    tokeniser: Tokeniser,
+    stemmer: TermStemmer,
     /// The term of each word; stop words have none.
     words: HashMap<String, Option<u32>>,
     terms: HashMap<String, u32>,
@@ -218,7 +218,7 @@ impl Vocabulary {
                     return;
                 }
                 let next = to_u32(self.terms.len());
-                let term = self.tokeniser.term(word);
+                let term = self.stemmer.term(word);
                 let term = term.map(|term| *self.terms.entry(term.into_owned()).or_insert(next));
                 self.words.insert(word.to_owned(), term);
                 terms.extend(term);
@@ -329,7 +329,7 @@ fn add_compound_parts(
             !others.any(|(other, _, _)| other.contains(part))
         };
         for (part, word_share, field) in parts.iter().filter(|(part, _, _)| is_longest(part)) {
-            let stem = vocabulary.tokeniser.stem(part);
+            let stem = vocabulary.stemmer.stem(part);
             let term = vocabulary.terms.get(&*stem).copied();
             if let Some(term) = term.filter(|term| !is_in_names(term)) {
                 let posting = posting_of(&mut postings[term as usize], number);

@@ -6,7 +6,7 @@ use crate::index::{
     IMPACT_BITS, MAX_IMPACT, MAX_NAME_SHARE, inverse_document_frequency, round_to_u32,
 };
 use crate::quotations::weighted_parts;
-use crate::tokens::{Tokeniser, for_each_word};
+use crate::tokens::{TermStemmer, for_each_word};
 use crate::trigrams::{TrigramIndex, dice_coefficient, edit_distance, is_fuzzy_matchable};
 
 /// Which terms of the index a query word matches.
@@ -259,11 +259,11 @@ impl<'i> TermIndex<'i> {
 
     /// The words of a query without stop words. Words with the same term are merged.
     fn stemmed_words(&self, query: &str) -> Vec<StemmedWord> {
-        let tokeniser = Tokeniser::default();
+        let stemmer = TermStemmer::default();
         let mut stemmed_words: Vec<StemmedWord> = Vec::new();
         for (text, weight) in weighted_parts(query) {
             for_each_word(text, |word| {
-                let Some(term) = tokeniser.term(word) else {
+                let Some(term) = stemmer.term(word) else {
                     return;
                 };
                 match stemmed_words.iter_mut().find(|other| other.term == term) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use climax_catalog::facts::{Facts, PlacementKind, ToolFacts};
 
 use crate::synonyms::{normalise_name, synonyms_of};
-use crate::tokens::{Tokeniser, for_each_word};
+use crate::tokens::{TermStemmer, for_each_word};
 use crate::vectors::Vectors;
 
 /// The tool numbers of the tools related to a tool, the most similar first.
@@ -80,11 +80,11 @@ struct Action {
 /// Finds the related tools of each tool.
 #[must_use]
 pub fn relations(facts: &Facts<'_>, vectors: &Vectors) -> Vec<Relations> {
-    let tokeniser = Tokeniser::default();
+    let stemmer = TermStemmer::default();
     let actions: Vec<Action> = facts
         .tools
         .iter()
-        .map(|tool| action(&tokeniser, facts.cli_of(tool).name, tool))
+        .map(|tool| action(&stemmer, facts.cli_of(tool).name, tool))
         .collect();
     let mut by_verb: HashMap<String, Vec<usize>> = HashMap::new();
     let mut by_cli: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -100,7 +100,7 @@ pub fn relations(facts: &Facts<'_>, vectors: &Vectors) -> Vec<Relations> {
     let context = RelationContext {
         facts,
         vectors,
-        tokeniser,
+        stemmer,
         actions,
         by_verb,
         by_cli,
@@ -118,7 +118,7 @@ fn neighbours(group: &[usize], tool: usize) -> impl Iterator<Item = usize> {
     window.iter().copied().filter(move |other| *other != tool)
 }
 
-fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
+fn action(stemmer: &TermStemmer, cli: &str, tool: &ToolFacts<'_>) -> Action {
     let words_of = |text: &str| {
         let mut words = Vec::new();
         for_each_word(text, |word| words.push(word.to_owned()));
@@ -138,7 +138,7 @@ fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
     let verb_group = verb.as_deref().and_then(find_verb_group);
     let nouns: BTreeSet<String> = words
         .iter()
-        .map(|word| tokeniser.stem(word).into_owned())
+        .map(|word| stemmer.stem(word).into_owned())
         .collect();
     let clause = tool
         .description
@@ -155,7 +155,7 @@ fn action(tokeniser: &Tokeniser, cli: &str, tool: &ToolFacts<'_>) -> Action {
     }
     if [description_verb_group, verb_group].contains(&list) {
         let words = clause.iter().skip(1).take(3);
-        listed.extend(words.map(|word| tokeniser.stem(word).into_owned()));
+        listed.extend(words.map(|word| stemmer.stem(word).into_owned()));
     }
     Action {
         verb,
@@ -176,7 +176,7 @@ fn find_verb_group(word: &str) -> Option<usize> {
 struct RelationContext<'f> {
     facts: &'f Facts<'f>,
     vectors: &'f Vectors,
-    tokeniser: Tokeniser,
+    stemmer: TermStemmer,
     actions: Vec<Action>,
     by_verb: HashMap<String, Vec<usize>>,
     by_cli: HashMap<usize, Vec<usize>>,
@@ -291,7 +291,7 @@ impl RelationContext<'_> {
         let mut argument_nouns = BTreeSet::new();
         for_each_word(argument, |word| {
             if !is_generic(word) {
-                argument_nouns.insert(self.tokeniser.stem(word).into_owned());
+                argument_nouns.insert(self.stemmer.stem(word).into_owned());
             }
         });
         let is_path = is_path(argument);

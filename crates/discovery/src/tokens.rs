@@ -20,11 +20,11 @@ const BASE_LETTERS: [(char, &str); 2] = [
 ];
 
 /// Turns words into terms.
-pub struct Tokeniser {
+pub struct TermStemmer {
     stemmer: Stemmer,
 }
 
-impl Default for Tokeniser {
+impl Default for TermStemmer {
     fn default() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
@@ -32,7 +32,7 @@ impl Default for Tokeniser {
     }
 }
 
-impl Tokeniser {
+impl TermStemmer {
     /// The term of a word: its stem. Stop words have none.
     #[must_use]
     pub fn term<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
@@ -273,8 +273,8 @@ mod tests {
 
     #[test]
     fn terms_are_stems_and_stop_words_have_none() {
-        let tokeniser = Tokeniser::default();
-        let term = |word| tokeniser.term(word).map(Cow::into_owned);
+        let stemmer = TermStemmer::default();
+        let term = |word| stemmer.term(word).map(Cow::into_owned);
         assert_eq!(term("committed").as_deref(), Some("commit"));
         assert_eq!(term("how"), None);
     }

@@ -134,7 +134,7 @@ mod tests {
             stem: "a".to_owned(),
             file_name: "a.yaml".to_owned(),
             text: text.to_owned(),
-            not_text: None,
+            invalid_utf8_offset: None,
         }
     }
 

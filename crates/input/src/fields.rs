@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, SourceSpan};
 use crate::yaml::{Node, Yaml11Reading, YamlValue};
 
 /// A value with its position.
-pub struct At<T> {
+pub struct Spanned<T> {
     /// The value.
     pub value: T,
     /// The position.
@@ -177,7 +177,7 @@ pub fn wrong_type(node: &Node, expected: &str, help: &str) -> Diagnostic {
 }
 
 /// Reads text. A scalar that YAML 1.1 or 1.2 reads as something else must be quoted.
-pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
+pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<String>> {
     let quote = "put it in quotes if it is meant as text";
     let error = match (&node.value, node.yaml_1_1_reading) {
         (YamlValue::Text(_), None) => None,
@@ -197,7 +197,7 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
         }
     };
     match (error, node.value) {
-        (None, YamlValue::Text(value)) => Some(At {
+        (None, YamlValue::Text(value)) => Some(Spanned {
             value,
             span: node.span,
         }),
@@ -209,7 +209,7 @@ pub fn text(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<String>> {
 }
 
 /// Reads a list of text values.
-pub fn texts(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<At<String>>> {
+pub fn texts(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<Spanned<String>>> {
     Some(
         list(node, report)?
             .into_iter()
@@ -219,7 +219,10 @@ pub fn texts(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<At<String>>
 }
 
 /// Reads a mapping of text to text.
-pub fn pairs(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, At<String>)>> {
+pub fn pairs(
+    node: Node,
+    report: &mut Vec<Diagnostic>,
+) -> Option<Vec<(Spanned<String>, Spanned<String>)>> {
     let mut pairs = Vec::new();
     for (key, value) in map(node, report)? {
         if let (Some(key), Some(value)) = (text(key, report), text(value, report)) {
@@ -231,7 +234,7 @@ pub fn pairs(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>
 
 /// Reads `true` or `false`.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
-pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
+pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<bool>> {
     let value = match (&node.value, node.yaml_1_1_reading) {
         (YamlValue::Boolean(value), _) => *value,
         // Existing configs may say `required: yes`, which is not ambiguous for a boolean field.
@@ -245,7 +248,7 @@ pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
             return None;
         }
     };
-    Some(At {
+    Some(Spanned {
         value,
         span: node.span,
     })
@@ -253,7 +256,7 @@ pub fn boolean(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<bool>> {
 
 /// Reads a number.
 #[expect(clippy::needless_pass_by_value, reason = "every reader takes its node")]
-pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Number>> {
+pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<Number>> {
     let value = match (&node.value, node.yaml_1_1_reading) {
         (YamlValue::Integer(integer), None) => Number::Integer(*integer),
         (YamlValue::Float(float), None) => Number::Float(*float),
@@ -274,7 +277,7 @@ pub fn number(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Number>> {
             return None;
         }
     };
-    Some(At {
+    Some(Spanned {
         value,
         span: node.span,
     })
@@ -285,10 +288,10 @@ pub fn one_of<T: Copy>(
     node: Node,
     values: &[(&'static str, T)],
     report: &mut Vec<Diagnostic>,
-) -> Option<At<T>> {
-    let At { value: name, span } = text(node, report)?;
+) -> Option<Spanned<T>> {
+    let Spanned { value: name, span } = text(node, report)?;
     if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
-        return Some(At {
+        return Some(Spanned {
             value: *value,
             span,
         });

@@ -17,7 +17,7 @@ pub struct Source {
     /// The content. Bytes that are not UTF-8 are replaced.
     pub text: String,
     /// The offset of the first byte that is not UTF-8.
-    pub not_text: Option<usize>,
+    pub invalid_utf8_offset: Option<usize>,
 }
 
 /// The sources of a build.
@@ -25,14 +25,14 @@ pub struct Sources {
     /// The configs, followed by the policy if there is one.
     pub all: Vec<Source>,
     /// The number of configs.
-    pub configs: usize,
+    pub config_count: usize,
 }
 
 impl Sources {
     /// The policy, if there is one.
     #[must_use]
     pub fn policy(&self) -> Option<&Source> {
-        self.all.get(self.configs)
+        self.all.get(self.config_count)
     }
 }
 
@@ -40,7 +40,7 @@ impl From<Vec<Source>> for Sources {
     /// Configs without a policy.
     fn from(configs: Vec<Source>) -> Self {
         Self {
-            configs: configs.len(),
+            config_count: configs.len(),
             all: configs,
         }
     }
@@ -152,7 +152,7 @@ pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
             diagnostic.help(relative_path_help(root))
         }
     })?;
-    let (text, not_text) = match String::from_utf8(bytes) {
+    let (text, invalid_utf8_offset) = match String::from_utf8(bytes) {
         Ok(text) => (text, None),
         Err(error) => {
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -165,6 +165,6 @@ pub fn read_file(root: &Path, path: &Path) -> Result<Source, Diagnostic> {
         file_name: to_text(path.file_name()),
         path: displayed,
         text,
-        not_text,
+        invalid_utf8_offset,
     })
 }

@@ -69,7 +69,7 @@ impl YamlValue {
 /// # Errors
 /// The first syntax error, byte that is not UTF-8, or alias that expands to too many nodes.
 pub fn parse(number: usize, source: &Source) -> Result<Node, Diagnostic> {
-    if let Some(start) = source.not_text {
+    if let Some(start) = source.invalid_utf8_offset {
         let span = SourceSpan {
             source: number,
             start,
@@ -412,7 +412,7 @@ mod tests {
                 stem: "x".to_owned(),
                 file_name: "x.yaml".to_owned(),
                 text: text.to_owned(),
-                not_text: None,
+                invalid_utf8_offset: None,
             },
         )
     }

@@ -5,7 +5,7 @@ use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Scalar};
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
-use climax_input::fields::{At, closest};
+use climax_input::fields::{Spanned, closest};
 
 use crate::limit::Limit;
 use crate::pattern::Pattern;
@@ -215,7 +215,7 @@ fn tool_rule(
 
 fn limit(
     written: WrittenLimit,
-    name: &At<String>,
+    name: &Spanned<String>,
     argument: &KnownArgument<'_>,
     report: &mut Vec<Diagnostic>,
 ) -> Option<Limit> {
@@ -284,7 +284,7 @@ fn check_config_values(
 ) {
     let name = argument.name;
     if let Some(default) = argument.default
-        && !limit.bounds().allows(default)
+        && !limit.borrowed().allows(default)
     {
         let text = default.to_string();
         let message = format!("this limit excludes the default of `{name}`: `{text}`");
@@ -298,7 +298,7 @@ fn check_config_values(
         ArgumentType::Boolean => &booleans[..],
         _ => argument.choices,
     };
-    if !values.is_empty() && !values.iter().any(|value| limit.bounds().allows(value)) {
+    if !values.is_empty() && !values.iter().any(|value| limit.borrowed().allows(value)) {
         let texts: Vec<String> = values.iter().map(Scalar::to_string).collect();
         let message = format!("this limit allows no value of `{name}`");
         report.push(
@@ -481,7 +481,7 @@ fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -
             );
         }
     }
-    let values = |names: Vec<At<String>>| names.into_iter().map(|name| name.value).collect();
+    let values = |names: Vec<Spanned<String>>| names.into_iter().map(|name| name.value).collect();
     EnvironmentRule {
         is_minimal,
         allow: values(allow),
@@ -489,8 +489,11 @@ fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -
     }
 }
 
-fn roots(written: Option<At<Vec<At<String>>>>, report: &mut Vec<Diagnostic>) -> Vec<String> {
-    let Some(At { value: roots, span }) = written else {
+fn roots(
+    written: Option<Spanned<Vec<Spanned<String>>>>,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<String> {
+    let Some(Spanned { value: roots, span }) = written else {
         return Vec::new();
     };
     if roots.is_empty() {

@@ -19,7 +19,7 @@ pub struct Limit {
 
 /// A borrowed limit, which checks values. Its parts may be baked into the binary.
 #[derive(Clone, Copy)]
-pub struct Bounds<'l> {
+pub struct LimitRef<'l> {
     /// The source of the pattern; empty if there is none.
     pub pattern: &'l str,
     /// The baked automaton of the pattern; empty if there is none.
@@ -33,8 +33,8 @@ pub struct Bounds<'l> {
 impl Limit {
     /// Borrows the limit for checking. The pattern is matched without a baked automaton.
     #[must_use]
-    pub fn bounds(&self) -> Bounds<'_> {
-        Bounds {
+    pub fn borrowed(&self) -> LimitRef<'_> {
+        LimitRef {
             pattern: self.pattern.as_ref().map_or("", |pattern| &pattern.text),
             automaton: &[],
             min: self.min,
@@ -43,7 +43,7 @@ impl Limit {
     }
 }
 
-impl Bounds<'_> {
+impl LimitRef<'_> {
     /// Whether a value is allowed.
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
@@ -106,7 +106,7 @@ mod tests {
 
     fn errors(limit: &Limit, text: &str, number: Option<Number>) -> Vec<String> {
         let mut errors = Vec::new();
-        limit.bounds().check("x", text, number, &mut errors);
+        limit.borrowed().check("x", text, number, &mut errors);
         errors
     }
 

@@ -3,7 +3,7 @@
 
 use climax_core::scalar::Number;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
-use climax_input::fields::{At, Fields, boolean, map, number, one_of, text, texts};
+use climax_input::fields::{Fields, Spanned, boolean, map, number, one_of, text, texts};
 use climax_input::yaml::{Node, YamlValue};
 
 /// One policy file.
@@ -13,15 +13,15 @@ pub struct WrittenPolicy {
     /// `executor`
     pub executor: Option<WrittenExecutor>,
     /// `default`
-    pub default: Option<At<UnlistedTools>>,
+    pub default: Option<Spanned<UnlistedTools>>,
     /// `tools`
-    pub tools: Vec<(At<String>, WrittenToolRule)>,
+    pub tools: Vec<(Spanned<String>, WrittenToolRule)>,
     /// `approval`
     pub approval: Option<WrittenApproval>,
     /// `env`
     pub env: Option<WrittenEnvironment>,
     /// `roots`
-    pub roots: Option<At<Vec<At<String>>>>,
+    pub roots: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
 /// Whether tools that a policy does not name are allowed.
@@ -39,15 +39,15 @@ pub struct WrittenExecutor {
     /// The first field.
     pub span: SourceSpan,
     /// `type`
-    pub kind: Option<At<ExecutorKind>>,
+    pub kind: Option<Spanned<ExecutorKind>>,
     /// `image`
-    pub image: Option<At<String>>,
+    pub image: Option<Spanned<String>>,
     /// `volumes`
-    pub volumes: Option<At<Vec<At<String>>>>,
+    pub volumes: Option<Spanned<Vec<Spanned<String>>>>,
     /// `working_dir`
-    pub working_dir: Option<At<String>>,
+    pub working_dir: Option<Spanned<String>>,
     /// `network`
-    pub network: Option<At<String>>,
+    pub network: Option<Spanned<String>>,
 }
 
 /// Where commands run.
@@ -63,21 +63,21 @@ pub enum ExecutorKind {
 #[derive(Default)]
 pub struct WrittenToolRule {
     /// `description`
-    pub description: Option<At<String>>,
+    pub description: Option<Spanned<String>>,
     /// `args`
-    pub args: Vec<(At<String>, WrittenLimit)>,
+    pub args: Vec<(Spanned<String>, WrittenLimit)>,
     /// `require_approval`
-    pub require_approval: Option<At<bool>>,
+    pub require_approval: Option<Spanned<bool>>,
 }
 
 /// An entry of `args`
 pub struct WrittenLimit {
     /// `pattern`
-    pub pattern: Option<At<String>>,
+    pub pattern: Option<Spanned<String>>,
     /// `min`
-    pub min: Option<At<Number>>,
+    pub min: Option<Spanned<Number>>,
     /// `max`
-    pub max: Option<At<Number>>,
+    pub max: Option<Spanned<Number>>,
 }
 
 /// `approval`
@@ -85,9 +85,9 @@ pub struct WrittenApproval {
     /// The first field.
     pub span: SourceSpan,
     /// `global`
-    pub global: Option<At<ApprovalLevel>>,
+    pub global: Option<Spanned<ApprovalLevel>>,
     /// `tools`
-    pub tools: Vec<(At<String>, At<bool>)>,
+    pub tools: Vec<(Spanned<String>, Spanned<bool>)>,
 }
 
 /// The lowest risk that requires approval.
@@ -106,11 +106,11 @@ pub enum ApprovalLevel {
 /// `env`
 pub struct WrittenEnvironment {
     /// `inherit`
-    pub inherit: Option<At<InheritedVariables>>,
+    pub inherit: Option<Spanned<InheritedVariables>>,
     /// `allow`
-    pub allow: Option<At<Vec<At<String>>>>,
+    pub allow: Option<Spanned<Vec<Spanned<String>>>>,
     /// `deny`
-    pub deny: Vec<At<String>>,
+    pub deny: Vec<Spanned<String>>,
 }
 
 /// The variables of the server that commands inherit.
@@ -168,12 +168,12 @@ fn executor(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenExecutor>
     Some(executor)
 }
 
-fn texts_at(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Vec<At<String>>>> {
+fn texts_at(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<Vec<Spanned<String>>>> {
     let span = node.span;
-    texts(node, report).map(|value| At { value, span })
+    texts(node, report).map(|value| Spanned { value, span })
 }
 
-fn unlisted_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<UnlistedTools>> {
+fn unlisted_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<UnlistedTools>> {
     let values = [
         ("disabled", UnlistedTools::Disabled),
         ("enabled", UnlistedTools::Enabled),
@@ -181,7 +181,10 @@ fn unlisted_tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Unliste
     one_of(node, &values, report)
 }
 
-fn tools(node: Node, report: &mut Vec<Diagnostic>) -> Option<Vec<(At<String>, WrittenToolRule)>> {
+fn tools(
+    node: Node,
+    report: &mut Vec<Diagnostic>,
+) -> Option<Vec<(Spanned<String>, WrittenToolRule)>> {
     named_entries(node, report, |node, report| {
         // `git_status:` without a value allows the tool without limits.
         if matches!(node.value, YamlValue::Null) {
@@ -259,7 +262,7 @@ fn named_entries<T>(
     node: Node,
     report: &mut Vec<Diagnostic>,
     read: impl Fn(Node, &mut Vec<Diagnostic>) -> Option<T>,
-) -> Option<Vec<(At<String>, T)>> {
+) -> Option<Vec<(Spanned<String>, T)>> {
     let mut entries = Vec::new();
     for (key, value) in map(node, report)? {
         if let (Some(key), Some(value)) = (text(key, report), read(value, report)) {

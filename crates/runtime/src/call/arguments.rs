@@ -5,7 +5,7 @@ use climax_catalog::rows::Rows;
 use climax_catalog::tables::LimitRow;
 use climax_core::scalar;
 use climax_core::scalar::Number;
-use climax_policy::limit::{self, Bounds};
+use climax_policy::limit::{self, LimitRef};
 use serde_json::{Map, Value};
 
 use crate::call::argv::{ArgvWord, IntoArgvWord};
@@ -216,13 +216,13 @@ impl<'a> ArgumentReader<'a> {
         let limits = self.limits;
         for limit in limits.rows.iter() {
             if limit.argument.of(limits.text) == name {
-                let bounds = Bounds {
+                let limit_ref = LimitRef {
                     pattern: limit.pattern.map_or("", |piece| piece.of(limits.text)),
                     automaton: limit.automaton.of_bytes(limits.automata),
                     min: limit.min,
                     max: limit.max,
                 };
-                bounds.check(name, text, number, &mut self.policy_violations);
+                limit_ref.check(name, text, number, &mut self.policy_violations);
             }
         }
     }

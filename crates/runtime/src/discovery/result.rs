@@ -7,7 +7,7 @@ use climax_core::risk::{Risk, assumed_risk};
 use climax_discovery::index::Field;
 use climax_discovery::notes::Note;
 use climax_discovery::rank::{MatchKind, QueryTerm};
-use climax_discovery::tokens::{Tokeniser, for_each_word};
+use climax_discovery::tokens::{TermStemmer, for_each_word};
 use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -328,5 +328,5 @@ fn tool_texts(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
 fn is_form_of(word: &str, term: &str) -> bool {
     // Stemming keeps the first letter. Comparing it first avoids stemming most words.
     let has_same_start = word.as_bytes().first() == term.as_bytes().first();
-    has_same_start && Tokeniser::default().stem(word) == term
+    has_same_start && TermStemmer::default().stem(word) == term
 }
