@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use climax_tests::{
-    Folder, Server, count_processes, descendants, eventually, find_processes, fixtures,
-    process_status, run, script_call, send_signal, server, tool_response,
+    Folder, Server, count_open_files, count_processes, descendants, eventually, find_processes,
+    fixtures, process_status, run, script_call, send_signal, server, settled, tool_response,
 };
 use serde_json::json;
 
@@ -37,6 +37,12 @@ fn set_open_files(process: u32, limit: u32) {
     let arguments = [format!("--pid={process}"), format!("--nofile={limit}:")];
     let output = run(Command::new("prlimit").args(arguments));
     assert!(output.status.success(), "{output:?}");
+}
+
+/// How many files a process has open after its last command.
+fn open_files(process: u32) -> u32 {
+    let count = settled("open files", || count_open_files(process));
+    u32::try_from(count).expect("few")
 }
 
 /// Sends calls of a script at once, and checks that all of them succeed.
@@ -74,6 +80,22 @@ fn hundreds_of_calls_succeed_with_few_open_files() {
         eventually("nothing is left", || {
             count_processes(&["sleep", "0.2"]) == 0
         });
+    }
+}
+
+#[test]
+fn fewer_commands_run_at_once_with_few_open_files() {
+    let mut server = Server::start(&mut limited("--nofile=64", &fixtures!()));
+    let folder = Folder::new();
+    let text = folder.text();
+    let script = format!("cd {text}; mkdir $$; ls | wc -l; sleep 0.2; rmdir $$");
+    let ids: Vec<u64> = (0..30)
+        .map(|_| server.send("tools/call", &script_call("shell_run", &script)))
+        .collect();
+    for id in ids {
+        let response = tool_response(&server.wait_for(id));
+        let count: usize = response.text.parse().expect("a number");
+        assert!((1..=5).contains(&count), "{count}");
     }
 }
 
@@ -304,10 +326,7 @@ fn calls_wait_while_the_supervisor_can_open_no_files() {
     });
     let processes = descendants(server.id()).len();
     // No descriptor, some of three, or all of them and no pipe.
-    let used = fs::read_dir(format!("/proc/{supervisor}/fd"))
-        .expect("a process")
-        .count();
-    let used = u32::try_from(used).expect("few");
+    let used = open_files(supervisor);
     for limit in [used, used + 2, used + 3] {
         set_open_files(supervisor, limit);
         let id = server.send(
@@ -337,10 +356,7 @@ fn calls_wait_while_the_supervisor_can_open_no_files() {
 fn a_call_waits_while_its_worker_can_open_no_files() {
     let mut server = Server::start(&mut limited("--nofile=64", &fixtures!()));
     let worker = worker(&mut server);
-    let used = fs::read_dir(format!("/proc/{worker}/fd"))
-        .expect("a process")
-        .count();
-    let used = u32::try_from(used).expect("few");
+    let used = open_files(worker);
     // It cannot receive descriptors, or cannot copy those that it received.
     for limit in [used, used + 2] {
         set_open_files(worker, limit);

@@ -172,15 +172,14 @@ impl WorkerPool {
         permit: OwnedSemaphorePermit,
         max_wait: Duration,
     ) -> io::Result<StartPermit> {
-        let turn = match self.state.turn.try_lock() {
-            Ok(_) => None,
-            Err(_) => {
-                let turn = timeout(max_wait, self.state.turn.clone().lock_owned()).await;
-                let error = |_| io::Error::from_raw_os_error(self.state.lock().last_limit);
-                Some(turn.map_err(error)?)
-            }
-        };
-        Ok(StartPermit { permit, turn })
+        let is_turn_taken = self.state.turn.try_lock().is_err();
+        let mut start = StartPermit { permit, turn: None };
+        if is_turn_taken {
+            let turn = timeout(max_wait, self.state.turn.clone().lock_owned()).await;
+            let error = |_| io::Error::from_raw_os_error(self.state.lock().last_limit);
+            start.turn = Some(turn.map_err(error)?);
+        }
+        Ok(start)
     }
 
     /// Waits until a command that could not be started can be tried again. Returns the error if it was not

@@ -193,12 +193,21 @@ impl Runner {
     ) -> io::Result<Outcome> {
         let reports_start = start.as_ref().is_some_and(StartPermit::needs_start_report);
         let request = encode(command, reports_start)?;
-        let [(stdout, stdout_writer), (stderr, stderr_writer)] = self.pool.output_pipes()?;
-        let (stdin_reader, stdin) = match command.stdin {
-            Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
-            None => (None, None),
-        };
         let worker = self.pool.worker(start).await?;
+        // After the wait for a worker, so that waiting calls do not use up open files.
+        let pipes = self.pool.output_pipes().and_then(|output_pipes| {
+            let stdin_pipe = command.stdin.map(|_| io::pipe()).transpose()?;
+            Ok((output_pipes, stdin_pipe))
+        });
+        let (output_pipes, stdin_pipe) = match pipes {
+            Ok(pipes) => pipes,
+            Err(error) => {
+                *start = worker.withdraw();
+                return Err(error);
+            }
+        };
+        let [(stdout, stdout_writer), (stderr, stderr_writer)] = output_pipes;
+        let (stdin_reader, stdin) = stdin_pipe.unzip();
         let mut descriptors = vec![stdout_writer.as_fd(), stderr_writer.as_fd()];
         descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
         descriptors.extend(command.working_dir.opened());

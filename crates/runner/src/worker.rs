@@ -97,8 +97,8 @@ pub(crate) fn serve(
                 }
                 let command = SupervisedCommand {
                     process,
-                    descriptors,
                     request,
+                    descriptors,
                     file_limit,
                 };
                 if !supervise(connection, &signals, command) {
