@@ -17,6 +17,7 @@ mod flow_control;
 mod golden;
 mod inherited;
 mod limits;
+mod low_limits;
 mod pages;
 mod platforms;
 mod policies;

@@ -6,6 +6,8 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::limits::ReachedLimit;
+
 /// A command to run.
 pub struct CommandSpec<'a> {
     /// The program and its arguments.
@@ -19,7 +21,7 @@ pub struct CommandSpec<'a> {
     /// Program and arguments of a cleanup command that runs if this one is ended early, for example to remove
     /// a container. Empty if no cleanup is needed.
     pub cleanup: Vec<&'a str>,
-    /// How long it may run.
+    /// How long it may run, and how long to wait if a limit of the system keeps it from being started.
     pub timeout: Duration,
     /// Bytes of standard output kept (standard error: 1/16 of it).
     pub max_output_bytes: usize,
@@ -100,7 +102,10 @@ impl CommandSpec<'_> {
                     "Cannot run {program}: its arguments are too long for the system ({bytes} bytes)"
                 )
             }
-            _ => format!("Cannot run {program}: {error}"),
+            _ => match ReachedLimit::of(error) {
+                Some(limit) => format!("Cannot run {program}: {limit}"),
+                None => format!("Cannot run {program}: {error}"),
+            },
         }
     }
 }

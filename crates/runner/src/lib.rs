@@ -20,6 +20,7 @@
 //! | `run` | runs one command from the server's side |
 //! | `output`, `captured`, `last_line` | read pipes into text of limited length |
 //! | `pool` | idle workers, and the server's end of their connections |
+//! | `limits` | the limits of open files and processes |
 //! | `protocol` | messages between server, supervisor and workers |
 //! | `supervisor`, `fork` | the helper process that forks workers and adopts orphans |
 //! | `worker`, `spawn` | a process that runs commands |
@@ -30,6 +31,7 @@ mod captured;
 mod command;
 mod fork;
 mod last_line;
+mod limits;
 mod output;
 mod platform;
 mod pool;

@@ -11,15 +11,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use rustix::io::Errno;
+use rustix::process::Signal;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, OwnedSemaphorePermit};
 use tokio::time::{sleep, timeout};
 
+use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
-use crate::protocol::{REPORT_BYTES, RunReport, send_with_descriptors};
+use crate::protocol::{REPORT_BYTES, RunReport, errno, send_with_descriptors};
 use crate::run::RunnerOptions;
 use crate::supervisor;
 
@@ -29,11 +31,8 @@ const MAX_IDLE_WORKERS: usize = 16;
 /// How long further idle workers are kept. They make a second burst of 200 calls a tenth faster.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A command needs a connection to its worker, up to three pipes, and a directory.
-const DESCRIPTORS_PER_COMMAND: u64 = 3 + 3 * 2 + 1;
-
-/// Descriptors for the rest of the server.
-const SERVER_DESCRIPTORS: u64 = 64;
+/// How often to try again if a limit keeps a command from being started and no other command ends.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A worker usually ends its command within this time.
 const STOP_TIMEOUT: Duration = Duration::from_millis(600);
@@ -47,11 +46,18 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(600);
 /// All workers of a server.
 pub(crate) struct WorkerPool {
     options: RunnerOptions,
+    file_limit: OriginalFileLimit,
     state: Arc<SharedState>,
 }
 
 #[derive(Default)]
-struct SharedState(Mutex<PoolState>);
+struct SharedState {
+    pool: Mutex<PoolState>,
+    /// Held by a call that starts a command after a limit was reached.
+    turn: Arc<AsyncMutex<()>>,
+    /// Notified when a command has ended, which may have freed what the holder of the turn waits for.
+    command_ended: Notify,
+}
 
 #[derive(Default)]
 struct PoolState {
@@ -62,11 +68,34 @@ struct PoolState {
     is_trim_scheduled: bool,
     /// Created for the next command while one runs.
     spare_pipes: Option<OutputPipes>,
+    /// Whether SIGCHLD has a handler.
+    handles_child_signal: bool,
+    /// The `errno` of the limit that was reached last.
+    last_limit: i32,
 }
 
 struct Supervisor {
     process: Child,
     socket: Arc<UnixStream>,
+    /// Whether it has forked a worker.
+    is_proven: bool,
+}
+
+/// What a call needs to start its command.
+pub(crate) struct StartPermit {
+    /// The caller's permit, which is held as long as a process of the command is left.
+    permit: OwnedSemaphorePermit,
+    /// Set if a limit was reached. One call at a time then starts a command, and the others wait in order.
+    /// Otherwise they could take what each of them needs from each other, such as processes for workers
+    /// without any left for commands.
+    turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl StartPermit {
+    /// Whether to ask for a report of the start, after which the next call gets its turn.
+    pub(crate) fn needs_start_report(&self) -> bool {
+        self.turn.is_some()
+    }
 }
 
 /// The server's end of the connection to a worker.
@@ -78,6 +107,8 @@ struct WorkerConnection {
     reports: pipe::Receiver,
     /// Closing it makes the worker end its command and exit. If the server dies, the system closes it.
     cancel: PipeWriter,
+    /// Whether the worker has reported that it runs.
+    is_ready: bool,
 }
 
 /// Pipes for standard output and standard error.
@@ -90,7 +121,7 @@ fn new_output_pipes() -> io::Result<OutputPipes> {
 impl SharedState {
     /// The state is consistent between any two statements, so a poisoned lock is safe to use.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add_idle(self: &Arc<Self>, connection: WorkerConnection) {
@@ -115,6 +146,7 @@ impl WorkerPool {
     pub(crate) fn new(options: RunnerOptions) -> Self {
         Self {
             options,
+            file_limit: OriginalFileLimit::raise(),
             state: Arc::default(),
         }
     }
@@ -133,22 +165,82 @@ impl WorkerPool {
         }
     }
 
-    /// Returns an idle worker, or a new one. It holds the permit as long as a process of its command is left.
-    pub(crate) async fn worker(&self, permit: OwnedSemaphorePermit) -> io::Result<Worker<'_>> {
-        let worker = |connection| Worker {
-            pool: self,
-            connection,
-            permit,
+    /// Waits for permission to start a command. It is granted at once, unless other calls wait because a
+    /// limit was reached.
+    pub(crate) async fn start_permit(
+        &self,
+        permit: OwnedSemaphorePermit,
+        max_wait: Duration,
+    ) -> io::Result<StartPermit> {
+        let is_turn_taken = self.state.turn.try_lock().is_err();
+        let mut start = StartPermit { permit, turn: None };
+        if is_turn_taken {
+            let turn = timeout(max_wait, self.state.turn.clone().lock_owned()).await;
+            let error = |_| io::Error::from_raw_os_error(self.state.lock().last_limit);
+            start.turn = Some(turn.map_err(error)?);
+        }
+        Ok(start)
+    }
+
+    /// Waits until a command that could not be started can be tried again. Returns the error if it was not
+    /// due to a limit, or if that takes longer than `max_wait`.
+    pub(crate) async fn retry_permit(
+        &self,
+        start: StartPermit,
+        error: io::Error,
+        max_wait: Duration,
+    ) -> io::Result<StartPermit> {
+        if ReachedLimit::of(&error).is_none() {
+            return Err(error);
+        }
+        self.free_resources(&error);
+        let StartPermit { permit, turn } = start;
+        let next_turn = async {
+            match turn {
+                None => self.state.turn.clone().lock_owned().await,
+                Some(turn) => {
+                    let _ = timeout(RETRY_INTERVAL, self.state.command_ended.notified()).await;
+                    turn
+                }
+            }
         };
+        let turn = timeout(max_wait, next_turn).await.map_err(|_| error)?;
+        Ok(StartPermit {
+            permit,
+            turn: Some(turn),
+        })
+    }
+
+    /// Frees what can be freed after an error that is due to a limit, and waits for a moment.
+    pub(crate) async fn wait_at_limit(&self, error: &io::Error) {
+        self.free_resources(error);
+        sleep(RETRY_INTERVAL).await;
+    }
+
+    /// Frees open files and processes that no command uses, except for one idle worker.
+    fn free_resources(&self, error: &io::Error) {
+        let mut state = self.state.lock();
+        state.last_limit = errno(error);
+        state.spare_pipes = None;
+        let surplus = state.idle.len().saturating_sub(1);
+        state.idle.drain(..surplus);
+    }
+
+    /// Assigns an idle worker, or a new one, to a command, and gives it the permit.
+    pub(crate) async fn worker(&self, start: &mut Option<StartPermit>) -> io::Result<Worker<'_>> {
         loop {
             // A separate statement, so that the state is unlocked again.
             let idle = self.state.lock().idle.pop();
-            let Some(connection) = idle else {
-                return Ok(worker(self.connect_new_worker().await?));
+            let connection = match idle {
+                None => self.connect_new_worker().await?,
+                Some(connection) if connection.is_alive() => connection,
+                Some(_) => continue,
             };
-            if connection.is_alive() {
-                return Ok(worker(connection));
-            }
+            return Ok(Worker {
+                pool: self,
+                connection,
+                start: start.take(),
+            });
         }
     }
 
@@ -169,18 +261,28 @@ impl WorkerPool {
             requests,
             reports: pipe::Receiver::from_owned_fd(OwnedFd::from(reports))?,
             cancel,
+            is_ready: false,
         })
     }
 
     /// Starts the supervisor if there is none, or if it has died.
     fn supervisor_socket(&self) -> io::Result<Arc<UnixStream>> {
         let mut state = self.state.lock();
-        if let Some(supervisor) = state.supervisor.as_mut()
-            && supervisor.process.try_wait()?.is_none()
-        {
-            return Ok(supervisor.socket.clone());
+        if let Some(supervisor) = state.supervisor.as_mut() {
+            let Some(status) = supervisor.process.try_wait()? else {
+                return Ok(supervisor.socket.clone());
+            };
+            let is_unusable = !supervisor.is_proven && status.code().is_some();
+            state.supervisor = None;
+            if is_unusable {
+                let message = format!("its supervisor process failed ({status})");
+                return Err(io::Error::other(message));
+            }
         }
-        handle_child_signal()?;
+        if !state.handles_child_signal {
+            handle_child_signal()?;
+            state.handles_child_signal = true;
+        }
         let (socket, supervisor_socket) = BlockingStream::pair()?;
         socket.set_nonblocking(true)?;
         let mut command = Command::new(platform::own_program()?);
@@ -189,7 +291,7 @@ impl WorkerPool {
         }
         command
             .arg(supervisor::HELPER_ARGUMENT)
-            .args(self.raise_open_file_limit());
+            .args(self.file_limit.to_argument());
         for (name, _) in env::vars_os() {
             if !(self.options.inherits_variable)(&name.to_string_lossy()) {
                 command.env_remove(name);
@@ -203,24 +305,9 @@ impl WorkerPool {
         state.supervisor = Some(Supervisor {
             process,
             socket: socket.clone(),
+            is_proven: false,
         });
         Ok(socket)
-    }
-
-    /// Raises this process's limit of open files to what `max_concurrent` commands need. Returns the previous
-    /// limit if it was raised.
-    fn raise_open_file_limit(&self) -> Option<String> {
-        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-        let commands = self.options.max_concurrent as u64;
-        let required = commands * DESCRIPTORS_PER_COMMAND + SERVER_DESCRIPTORS;
-        let required = maximum.map_or(required, |maximum| required.min(maximum));
-        let previous = current.filter(|&current| current < required)?;
-        let raised = Rlimit {
-            current: Some(required),
-            maximum,
-        };
-        setrlimit(Resource::Nofile, raised).ok()?;
-        Some(previous.to_string())
     }
 
     /// Waits until all workers have ended their commands and exited.
@@ -260,11 +347,12 @@ fn handle_child_signal() -> io::Result<()> {
 pub(crate) struct Worker<'a> {
     pool: &'a WorkerPool,
     connection: WorkerConnection,
-    permit: OwnedSemaphorePermit,
+    /// Held as long as a process of the command is left.
+    start: Option<StartPermit>,
 }
 
 impl Worker<'_> {
-    /// Sends a run request together with its descriptors.
+    /// Sends a run request together with its descriptors. If a limit is reached, nothing was sent.
     pub(crate) async fn send(
         &self,
         bytes: &[u8],
@@ -272,18 +360,39 @@ impl Worker<'_> {
     ) -> io::Result<()> {
         let requests = &self.connection.requests;
         // An idle worker has read everything, so the first bytes fit into the socket's buffer.
-        let length = send_with_descriptors(requests, bytes, descriptors)?;
-        if length < bytes.len() {
-            let mut requests = UnixStream::from_std(requests.try_clone()?)?;
-            requests.write_all(&bytes[length..]).await?;
-        }
-        Ok(())
+        let length = match send_with_descriptors(requests, bytes, descriptors) {
+            // The worker was not forked, or has died. Its report, or the lack of one, says more.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            other => other?,
+        };
+        write_rest(requests, &bytes[length..])
+            .await
+            .map_err(io::Error::other)
     }
 
-    /// Waits for the report. The future may be dropped and created again.
-    pub(crate) async fn report(&self) -> io::Result<RunReport> {
-        let report = next_report(&self.connection.reports).await;
-        report.ok_or_else(|| io::Error::other("its worker process exited unexpectedly"))
+    /// Waits until the command has ended, or was not started. The future may be dropped and created again.
+    pub(crate) async fn report(&mut self) -> io::Result<RunReport> {
+        loop {
+            match next_report(&self.connection.reports).await {
+                Some(RunReport::WorkerReady) => {
+                    self.connection.is_ready = true;
+                    if let Some(supervisor) = &mut self.pool.state.lock().supervisor {
+                        supervisor.is_proven = true;
+                    }
+                }
+                Some(RunReport::Started) => {
+                    if let Some(start) = &mut self.start {
+                        start.turn = None;
+                    }
+                }
+                Some(report) => return Ok(report),
+                // The supervisor or the worker could not open the files that it needs.
+                None if !self.connection.is_ready => {
+                    return Ok(RunReport::ForkFailed(Errno::MFILE.raw_os_error()));
+                }
+                None => return Err(io::Error::other("its worker process exited unexpectedly")),
+            }
+        }
     }
 
     /// Makes the worker end its command and exit. Releases the permit when that is done, or after a timeout.
@@ -291,10 +400,11 @@ impl Worker<'_> {
         let Self {
             pool,
             connection,
-            permit,
+            start,
         } = self;
-        let supervisor = pool
-            .state
+        let permit = start.map(|start| start.permit);
+        let state = pool.state.clone();
+        let supervisor = state
             .lock()
             .supervisor
             .as_ref()
@@ -310,6 +420,7 @@ impl Worker<'_> {
                 let _ = timeout(RESUMED_STOP_TIMEOUT, exited).await;
             }
             drop(permit);
+            state.command_ended.notify_one();
         }
     }
 
@@ -322,14 +433,39 @@ impl Worker<'_> {
     /// Makes the worker idle and releases the permit. No process of its command may be left.
     pub(crate) fn release(self) {
         self.pool.state.add_idle(self.connection);
+        drop(self.start);
+        self.pool.state.command_ended.notify_one();
     }
+
+    /// Takes the permit back from a worker that has not started its command.
+    pub(crate) fn withdraw(self) -> Option<StartPermit> {
+        if self.connection.is_ready {
+            self.pool.state.add_idle(self.connection);
+        }
+        self.start
+    }
+}
+
+/// Sends the rest of a long request. Waits if a limit leaves no room for the copy of the descriptor that this
+/// needs.
+async fn write_rest(requests: &BlockingStream, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let copy = loop {
+        match requests.try_clone() {
+            Err(error) if ReachedLimit::of(&error).is_some() => sleep(RETRY_INTERVAL).await,
+            other => break other?,
+        }
+    };
+    UnixStream::from_std(copy)?.write_all(bytes).await
 }
 
 impl WorkerConnection {
     /// Whether the worker of an idle connection is alive: there is nothing to read, not even the end of file.
     fn is_alive(&self) -> bool {
-        let read = self.reports.try_read(&mut [0]);
-        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        // Not through the event loop, which may not know yet that the worker has exited.
+        rustix::io::read(&self.reports, &mut [0; 1]) == Err(Errno::AGAIN)
     }
 }
 

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -29,10 +30,15 @@ pub(crate) struct RunRequest<S> {
     pub(crate) is_directory_open: bool,
     /// The command to run if this one is ended early; empty if there is none.
     pub(crate) cleanup: Vec<S>,
+    /// Whether to report that the command was started, not only that it ended.
+    pub(crate) reports_start: bool,
 }
 
 /// Marks a request whose directory is sent as a descriptor.
 const OPEN_DIRECTORY_MARK: &str = "opened";
+
+/// Marks a request for a report of the start.
+const START_REPORT_MARK: &str = "report start";
 
 /// The length of a request's header, which holds the length of the rest.
 const HEADER_BYTES: usize = 4;
@@ -49,11 +55,12 @@ impl<S: AsRef<str>> RunRequest<S> {
             bytes.push(0);
         };
         push(self.directory.as_ref());
-        push(if self.is_directory_open {
-            OPEN_DIRECTORY_MARK
-        } else {
-            ""
-        });
+        for (is_set, mark) in [
+            (self.is_directory_open, OPEN_DIRECTORY_MARK),
+            (self.reports_start, START_REPORT_MARK),
+        ] {
+            push(if is_set { mark } else { "" });
+        }
         // An empty string ends each of these lists, since none of their items is empty.
         self.env.iter().for_each(|pair| push(pair.as_ref()));
         push("");
@@ -87,9 +94,9 @@ impl RunRequest<String> {
         let text = String::from_utf8(body).map_err(io::Error::other)?;
         let mut strings = text.split_terminator('\0').map(str::to_owned);
         let directory = strings.next().unwrap_or_default();
-        let is_directory_open = strings
-            .next()
-            .is_some_and(|mark| mark == OPEN_DIRECTORY_MARK);
+        let mut has_mark = |mark| strings.next().is_some_and(|text| text == mark);
+        let is_directory_open = has_mark(OPEN_DIRECTORY_MARK);
+        let reports_start = has_mark(START_REPORT_MARK);
         let mut list = || {
             let items = strings.by_ref();
             items.take_while(|text| !text.is_empty()).collect()
@@ -101,17 +108,24 @@ impl RunRequest<String> {
             directory,
             is_directory_open,
             cleanup,
+            reports_start,
         };
         Ok(Some((request, descriptors)))
     }
 }
 
-/// A worker's report that its command has ended.
+/// A report on a worker or its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunReport {
-    /// It was not started; this is the `errno`.
+    /// The worker waits for its first request. If its connection is closed before this, it has run nothing.
+    WorkerReady,
+    /// The supervisor could not fork the worker; this is the `errno`.
+    ForkFailed(i32),
+    /// The command was started.
+    Started,
+    /// The command was not started; this is the `errno`. The worker accepts another request.
     SpawnFailed(i32),
-    /// It exited.
+    /// The command exited.
     Exited {
         /// Its wait status.
         status: i32,
@@ -127,8 +141,11 @@ impl RunReport {
     /// Serialises the report.
     pub(crate) fn encode(self) -> [u8; REPORT_BYTES] {
         let (kind, is_clean, value) = match self {
-            Self::SpawnFailed(errno) => (0, 0, errno),
-            Self::Exited { status, is_clean } => (1, u8::from(is_clean), status),
+            Self::WorkerReady => (0, 0, 0),
+            Self::ForkFailed(errno) => (1, 0, errno),
+            Self::Started => (2, 0, 0),
+            Self::SpawnFailed(errno) => (3, 0, errno),
+            Self::Exited { status, is_clean } => (4, u8::from(is_clean), status),
         };
         let [a, b, c, d] = value.to_le_bytes();
         [kind, is_clean, a, b, c, d]
@@ -138,13 +155,21 @@ impl RunReport {
     pub(crate) fn decode([kind, is_clean, a, b, c, d]: [u8; REPORT_BYTES]) -> Self {
         let value = i32::from_le_bytes([a, b, c, d]);
         match kind {
-            0 => Self::SpawnFailed(value),
+            0 => Self::WorkerReady,
+            1 => Self::ForkFailed(value),
+            2 => Self::Started,
+            3 => Self::SpawnFailed(value),
             _ => Self::Exited {
                 status: value,
                 is_clean: is_clean == 1,
             },
         }
     }
+}
+
+/// The `errno` of an error. Errors from std itself have none.
+pub(crate) fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error())
 }
 
 /// Sends bytes and descriptors. The descriptors are attached to the first byte.
@@ -206,6 +231,7 @@ mod tests {
             directory: "/tmp",
             is_directory_open: true,
             cleanup: vec!["docker", "rm"],
+            reports_start: true,
         };
         let bytes = request.encode().expect("short enough");
         let (mut reader, writer) = io::pipe().expect("a pipe");
@@ -219,6 +245,7 @@ mod tests {
         assert_eq!(received.directory, request.directory);
         assert_eq!(received.is_directory_open, request.is_directory_open);
         assert_eq!(received.cleanup, request.cleanup);
+        assert_eq!(received.reports_start, request.reports_start);
         let [descriptor] = <[OwnedFd; 1]>::try_from(descriptors).expect("one descriptor");
         io::PipeWriter::from(descriptor)
             .write_all(b"x")
@@ -239,6 +266,7 @@ mod tests {
             directory: "",
             is_directory_open: false,
             cleanup: vec![],
+            reports_start: false,
         };
         let bytes = request.encode().expect("short enough");
         let worker = thread::spawn(move || RunRequest::receive(&theirs).expect("received"));
@@ -252,6 +280,9 @@ mod tests {
     #[test]
     fn a_report_is_received_as_sent() {
         for report in [
+            RunReport::WorkerReady,
+            RunReport::ForkFailed(11),
+            RunReport::Started,
             RunReport::SpawnFailed(2),
             RunReport::Exited {
                 status: 256,

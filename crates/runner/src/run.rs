@@ -16,8 +16,9 @@ use tokio::time::timeout;
 
 use crate::captured::CapturedOutput;
 use crate::command::{CommandSpec, WorkingDirectory};
+use crate::limits::{self, ReachedLimit};
 use crate::output::{OutputStream, drain};
-use crate::pool::{Worker, WorkerPool};
+use crate::pool::{StartPermit, Worker, WorkerPool};
 use crate::protocol::{RunReport, RunRequest};
 
 /// Most commands exit within this time and write less than a pipe holds. Their output is read once, after
@@ -35,8 +36,7 @@ const STDERR_DIVISOR: usize = 16;
 
 /// How a [`Runner`] runs commands.
 pub struct RunnerOptions {
-    /// How many commands may run at the same time. The limit of open files is raised accordingly. The caller
-    /// enforces the number by its permits.
+    /// How many commands may run at the same time, if the limits of open files and processes allow it.
     pub max_concurrent: usize,
     /// Whether commands inherit the environment variable with this name. Called once per variable, before the
     /// first command runs.
@@ -46,6 +46,7 @@ pub struct RunnerOptions {
 /// Runs commands and owns every process that they start.
 pub struct Runner {
     pool: WorkerPool,
+    max_concurrent: usize,
 }
 
 /// The result of running a command.
@@ -101,21 +102,59 @@ impl fmt::Display for Completion {
 }
 
 impl Runner {
-    /// Creates a runner. It starts no process before the first command.
+    /// Creates a runner, and raises this process's limit of open files as far as possible. The runner starts
+    /// no process before the first command.
     #[must_use]
     pub fn new(options: RunnerOptions) -> Self {
+        let max_concurrent = options.max_concurrent;
         Self {
             pool: WorkerPool::new(options),
+            max_concurrent: max_concurrent.min(limits::max_commands()),
         }
+    }
+
+    /// How many commands may run at the same time. The caller enforces it by its permits.
+    #[must_use]
+    pub fn max_concurrent(&self) -> usize {
+        self.max_concurrent
     }
 
     /// Runs a command to its end. Dropping the future ends the command and everything that it started.
     ///
+    /// If a limit of the system keeps the command from being started, this waits and tries again, for as long
+    /// as the command's timeout. The command itself then has its full timeout.
+    ///
     /// The permit is released when no process of the command is left, which can be after this returns.
     pub async fn run(&self, command: CommandSpec<'_>, permit: OwnedSemaphorePermit) -> Outcome {
-        match self.try_run(&command, permit).await {
+        match self.run_when_possible(&command, permit).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome::not_started(command.start_error(&error)),
+        }
+    }
+
+    /// Repeats an operation that a command needs while a limit of the system is reached, for at most
+    /// `max_wait`.
+    ///
+    /// # Errors
+    /// The operation fails for another reason, or the limit is still reached at the end.
+    pub async fn retry_at_limit<T>(
+        &self,
+        max_wait: Duration,
+        mut operation: impl FnMut() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let start = Instant::now();
+        loop {
+            let error = match operation() {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            match ReachedLimit::of(&error) {
+                None => return Err(error),
+                Some(limit) if start.elapsed() >= max_wait => {
+                    return Err(io::Error::other(limit.to_string()));
+                }
+                Some(_) => self.pool.wait_at_limit(&error).await,
+            }
         }
     }
 
@@ -124,24 +163,55 @@ impl Runner {
         self.pool.close().await;
     }
 
-    /// Fails if the command was not started.
-    async fn try_run(
+    /// Runs a command. Fails if it was not started.
+    async fn run_when_possible(
         &self,
         command: &CommandSpec<'_>,
         permit: OwnedSemaphorePermit,
     ) -> io::Result<Outcome> {
         command.check_nul_bytes()?;
-        let request = encode(command)?;
-        let worker = self.pool.worker(permit).await?;
-        let [(stdout, stdout_writer), (stderr, stderr_writer)] = self.pool.output_pipes()?;
-        let (stdin_reader, stdin) = match command.stdin {
-            Some(_) => io::pipe().map(|(reader, writer)| (Some(reader), Some(writer)))?,
-            None => (None, None),
+        let first_attempt = Instant::now();
+        let mut start = Some(self.pool.start_permit(permit, command.timeout).await?);
+        loop {
+            let error = match self.try_run(command, &mut start).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(error) => error,
+            };
+            let Some(permit) = start.take() else {
+                return Err(error);
+            };
+            let remaining = command.timeout.saturating_sub(first_attempt.elapsed());
+            start = Some(self.pool.retry_permit(permit, error, remaining).await?);
+        }
+    }
+
+    /// Fails if the command was not started. The permit is left if it can be tried again.
+    async fn try_run(
+        &self,
+        command: &CommandSpec<'_>,
+        start: &mut Option<StartPermit>,
+    ) -> io::Result<Outcome> {
+        let reports_start = start.as_ref().is_some_and(StartPermit::needs_start_report);
+        let request = encode(command, reports_start)?;
+        let worker = self.pool.worker(start).await?;
+        // After the wait for a worker, so that waiting calls do not use up open files.
+        let pipes = self.pool.output_pipes().and_then(|output_pipes| {
+            let stdin_pipe = command.stdin.map(|_| io::pipe()).transpose()?;
+            Ok((output_pipes, stdin_pipe))
+        });
+        let (output_pipes, stdin_pipe) = match pipes {
+            Ok(pipes) => pipes,
+            Err(error) => {
+                *start = worker.withdraw();
+                return Err(error);
+            }
         };
+        let [(stdout, stdout_writer), (stderr, stderr_writer)] = output_pipes;
+        let (stdin_reader, stdin) = stdin_pipe.unzip();
         let mut descriptors = vec![stdout_writer.as_fd(), stderr_writer.as_fd()];
         descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
         descriptors.extend(command.working_dir.opened());
-        let start = Instant::now();
+        let start_time = Instant::now();
         let max_stderr_bytes = command.max_output_bytes / STDERR_DIVISOR;
         let mut running = RunningCommand {
             worker: Some(worker),
@@ -155,9 +225,14 @@ impl Runner {
         self.pool.prepare_output_pipes();
 
         let mut report = None;
-        let mut remaining = command.timeout.saturating_sub(start.elapsed());
+        let mut remaining = command.timeout.saturating_sub(start_time.elapsed());
         // If sending timed out, no time remains, and the command times out below.
-        sent.unwrap_or(Ok(()))?;
+        if let Err(error) = sent.unwrap_or(Ok(())) {
+            if ReachedLimit::of(&error).is_some() {
+                *start = running.withdraw();
+            }
+            return Err(error);
+        }
         // The fast path does not write standard input, so it is only for commands without it.
         if stdin.is_none() {
             let fast = FAST_COMMAND_TIME.min(remaining);
@@ -171,9 +246,13 @@ impl Runner {
         }
         let completion = if let Some(report) = report {
             match report? {
-                RunReport::SpawnFailed(errno) => {
-                    running.release();
+                RunReport::ForkFailed(errno) | RunReport::SpawnFailed(errno) => {
+                    *start = running.withdraw();
                     return Err(io::Error::from_raw_os_error(errno));
+                }
+                // Handled by the worker's connection.
+                RunReport::WorkerReady | RunReport::Started => {
+                    return Err(io::ErrorKind::InvalidData.into());
                 }
                 RunReport::Exited { status, is_clean } => {
                     if is_clean {
@@ -198,13 +277,14 @@ impl Runner {
     }
 }
 
-fn encode(command: &CommandSpec<'_>) -> io::Result<Vec<u8>> {
+fn encode(command: &CommandSpec<'_>, reports_start: bool) -> io::Result<Vec<u8>> {
     RunRequest {
         argv: command.argv.iter().map(AsRef::as_ref).collect(),
         env: command.env.clone(),
         directory: command.working_dir.path().unwrap_or_default(),
         is_directory_open: matches!(command.working_dir, WorkingDirectory::Opened { .. }),
         cleanup: command.cleanup.clone(),
+        reports_start,
     }
     .encode()
 }
@@ -230,8 +310,11 @@ impl RunningCommand<'_> {
     }
 
     /// Waits for the command's exit.
-    async fn report(&self) -> io::Result<RunReport> {
-        self.worker()?.report().await
+    async fn report(&mut self) -> io::Result<RunReport> {
+        match &mut self.worker {
+            Some(worker) => worker.report().await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
     }
 
     /// Waits for the command's exit while writing its input and reading its output.
@@ -240,7 +323,7 @@ impl RunningCommand<'_> {
         write_stdin: impl Future<Output = ()>,
         on_line: Option<&(dyn Fn(&str) + Sync)>,
     ) -> io::Result<RunReport> {
-        let Some(worker) = &self.worker else {
+        let Some(worker) = &mut self.worker else {
             return Err(io::ErrorKind::NotConnected.into());
         };
         let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
@@ -278,6 +361,11 @@ impl RunningCommand<'_> {
         if let Some(worker) = self.worker.take() {
             worker.release();
         }
+    }
+
+    /// Takes the permit back if the command was not started.
+    fn withdraw(&mut self) -> Option<StartPermit> {
+        self.worker.take().and_then(Worker::withdraw)
     }
 
     /// Makes the worker end the remaining processes. The permit is released when that is done.

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Pid;
 
 use crate::command::WorkingDirectory;
+use crate::limits::OriginalFileLimit;
 use crate::platform;
 
 /// A program to start.
@@ -20,6 +21,8 @@ pub(crate) struct SpawnOptions<'a> {
     pub(crate) streams: [Option<BorrowedFd<'a>>; 3],
     /// The directory in which it runs.
     pub(crate) working_dir: WorkingDirectory<'a>,
+    /// Its limit of open files.
+    pub(crate) file_limit: OriginalFileLimit,
 }
 
 /// A program that was started.
@@ -47,13 +50,13 @@ pub(crate) fn spawn(options: &SpawnOptions<'_>) -> io::Result<SpawnedProcess> {
         .stdout(stdout?)
         .stderr(stderr?)
         .process_group(0);
-    let child = match options.working_dir {
-        WorkingDirectory::Inherited => command.spawn()?,
-        WorkingDirectory::Path(path) => command.current_dir(path).spawn()?,
+    let child = options.file_limit.spawn(|| match options.working_dir {
+        WorkingDirectory::Inherited => command.spawn(),
+        WorkingDirectory::Path(path) => command.current_dir(path).spawn(),
         WorkingDirectory::Opened { directory, .. } => {
-            platform::spawn_in_directory(&mut command, directory)?
+            platform::spawn_in_directory(&mut command, directory)
         }
-    };
+    })?;
     let pid = Pid::from_child(&child);
     Ok(SpawnedProcess {
         pid,
@@ -81,6 +84,7 @@ mod tests {
             env: &owned(env),
             streams: [None, Some(writer.as_fd()), Some(writer.as_fd())],
             working_dir,
+            file_limit: OriginalFileLimit::from_argument(None),
         };
         let process = spawn(&options).expect("started");
         drop(writer);
@@ -138,6 +142,7 @@ mod tests {
                 env: &[format!("PATH={path}")],
                 streams: [None; 3],
                 working_dir: WorkingDirectory::Inherited,
+                file_limit: OriginalFileLimit::from_argument(None),
             };
             spawn(&options).expect_err("no program").kind()
         };
@@ -174,6 +179,7 @@ mod tests {
             env: &[],
             streams: [Some(stdin.as_fd()), None, None],
             working_dir: WorkingDirectory::Inherited,
+            file_limit: OriginalFileLimit::from_argument(None),
         };
         let process = spawn(&options).expect("started");
         let mut descriptors: Vec<_> = process

@@ -12,17 +12,16 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, getsid, kill_process, setrlimit, setsid,
-    waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, getsid, kill_process, setsid, waitpid};
 
 use crate::fork::fork;
+use crate::limits::OriginalFileLimit;
 use crate::platform;
-use crate::protocol::receive_with_descriptors;
+use crate::protocol::{RunReport, errno, receive_with_descriptors};
 use crate::worker::{self, ServerConnection};
 
-/// The first argument of the supervisor. The second is the number of files that commands may open.
+/// The first argument of the supervisor. The second is the limit of open files for commands, if
+/// the server has raised its own.
 pub(crate) const HELPER_ARGUMENT: &str = "__supervisor";
 
 /// How often to check whether daemons have exited.
@@ -76,7 +75,7 @@ fn supervise() -> io::Result<()> {
     // on it.
     let _ = setsid();
     platform::adopt_orphans()?;
-    let open_files = env::args().nth(2).and_then(|number| number.parse().ok());
+    let file_limit = OriginalFileLimit::from_argument(env::args().nth(2).as_deref());
     // Stays open until this process exits, so that the server notices the exit.
     let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
@@ -122,20 +121,16 @@ fn supervise() -> io::Result<()> {
                 continue;
             }
         };
-        let (exit_pipe, exit_pipe_writer) = io::pipe()?;
-        match fork() {
-            Ok(Some(pid)) => workers.push(WorkerProcess { pid, exit_pipe }),
-            Ok(None) => {
+        match io::pipe().and_then(|exit_pipe| Ok((exit_pipe, fork()?))) {
+            Ok(((exit_pipe, _), Some(pid))) => workers.push(WorkerProcess { pid, exit_pipe }),
+            Ok(((exit_pipe, exit_pipe_writer), None)) => {
                 drop((server, workers, exit_pipe));
-                if let Some(limit) = open_files {
-                    limit_open_files(limit);
-                }
-                let result = worker::serve(&connection);
+                let result = worker::serve(&connection, file_limit);
                 drop(exit_pipe_writer);
                 return result;
             }
-            // The server notices that the connection was closed.
-            Err(error) => eprintln!("error: cannot fork: {error}"),
+            // The server tries again if this is due to a limit.
+            Err(error) => connection.report(RunReport::ForkFailed(errno(&error))),
         }
     }
     Ok(())
@@ -202,8 +197,8 @@ fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
     if length == 0 {
         return Ok(SupervisorRequest::Exit);
     }
-    // Descriptors are also missing if too many files are open; the server then notices that its
-    // connection was closed.
+    // Descriptors are also missing if too many files are open. The server then notices that its connection
+    // was closed before the worker was ready, and tries again.
     let descriptors = <[OwnedFd; 3]>::try_from(descriptors);
     let connection = descriptors.map(|[requests, reports, cancel]| ServerConnection {
         requests: requests.into(),
@@ -214,11 +209,4 @@ fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
         SupervisorRequest::ResumeWorkers,
         SupervisorRequest::SpawnWorker,
     ))
-}
-
-/// The server may have raised its own limit. Commands get the original one.
-fn limit_open_files(current: u64) {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let current = Some(current);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
 }

@@ -18,9 +18,10 @@ use rustix::process::{Signal, getsid};
 use signal_hook::SigId;
 
 use crate::command::WorkingDirectory;
+use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
 use crate::process_tree::{KillScope, ProcessTree};
-use crate::protocol::{RunReport, RunRequest};
+use crate::protocol::{RunReport, RunRequest, errno};
 use crate::spawn::{SpawnOptions, SpawnedProcess, spawn};
 
 /// The signals that ask a worker to exit.
@@ -64,7 +65,7 @@ impl ServerConnection {
     }
 
     /// Sends a report. Errors are ignored, because the server may have died.
-    fn report(&self, report: RunReport) {
+    pub(crate) fn report(&self, report: RunReport) {
         let _ = (&self.reports).write_all(&report.encode());
     }
 
@@ -80,28 +81,43 @@ impl ServerConnection {
 }
 
 /// Runs commands until the server closes the connection, or until a command leaves processes behind.
-pub(crate) fn serve(connection: &ServerConnection) -> io::Result<()> {
+pub(crate) fn serve(
+    connection: &ServerConnection,
+    file_limit: OriginalFileLimit,
+) -> io::Result<()> {
     platform::adopt_orphans()?;
     let signals = Signals::new()?;
+    connection.report(RunReport::WorkerReady);
     while let Some((request, descriptors)) = connection.next_request()? {
         signals.discard_pending();
-        match start(&request, &descriptors) {
+        match start(&request, &descriptors, file_limit) {
             Ok(process) => {
-                if !supervise(connection, &signals, &process, descriptors, &request) {
+                if request.reports_start {
+                    connection.report(RunReport::Started);
+                }
+                let command = SupervisedCommand {
+                    process,
+                    request,
+                    descriptors,
+                    file_limit,
+                };
+                if !supervise(connection, &signals, command) {
                     break;
                 }
             }
             Err(error) => {
-                // Errors from std itself have no `errno`.
-                let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
-                connection.report(RunReport::SpawnFailed(errno));
+                connection.report(RunReport::SpawnFailed(errno(&error)));
             }
         }
     }
     Ok(())
 }
 
-fn start(request: &RunRequest<String>, descriptors: &[OwnedFd]) -> io::Result<SpawnedProcess> {
+fn start(
+    request: &RunRequest<String>,
+    descriptors: &[OwnedFd],
+    file_limit: OriginalFileLimit,
+) -> io::Result<SpawnedProcess> {
     let mut descriptors = descriptors.iter().map(AsFd::as_fd);
     // Descriptors are missing if too many files are open.
     let mut next = || descriptors.next().ok_or(Errno::MFILE);
@@ -121,18 +137,28 @@ fn start(request: &RunRequest<String>, descriptors: &[OwnedFd]) -> io::Result<Sp
         // Without a descriptor the command inherits the worker's standard input, which is empty.
         streams: [descriptors.next(), Some(stdout), Some(stderr)],
         working_dir,
+        file_limit,
     })
+}
+
+/// A command that was started.
+struct SupervisedCommand {
+    process: SpawnedProcess,
+    request: RunRequest<String>,
+    /// The descriptors of the request.
+    descriptors: Vec<OwnedFd>,
+    file_limit: OriginalFileLimit,
 }
 
 /// Waits until a command exits or is cancelled, ends its remaining processes, and reports. Returns whether
 /// none were left, so that the worker can run another command.
-fn supervise(
-    connection: &ServerConnection,
-    signals: &Signals,
-    process: &SpawnedProcess,
-    descriptors: Vec<OwnedFd>,
-    request: &RunRequest<String>,
-) -> bool {
+fn supervise(connection: &ServerConnection, signals: &Signals, command: SupervisedCommand) -> bool {
+    let SupervisedCommand {
+        process,
+        request,
+        descriptors,
+        file_limit,
+    } = command;
     let mut tree = ProcessTree::new(process.pid);
     // If waiting fails, the command is ended.
     let (exited, has_other_children) =
@@ -154,7 +180,7 @@ fn supervise(
     let is_clean = false;
     let status = exited.unwrap_or_else(|| tree.terminate(KillScope::All));
     if was_killed {
-        clean_up(request);
+        clean_up(&request, file_limit);
     }
     connection.report(RunReport::Exited { status, is_clean });
     if exited.is_some() {
@@ -200,20 +226,37 @@ fn wait_for_exit(
 }
 
 /// Runs the cleanup command of a command that was ended, for example to remove a container.
-fn clean_up(request: &RunRequest<String>) {
+fn clean_up(request: &RunRequest<String>, file_limit: OriginalFileLimit) {
     let mut arguments = request.cleanup.iter();
     let Some(program) = arguments.next() else {
         return;
     };
-    let spawned = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .envs(request.env.iter().filter_map(|pair| pair.split_once('=')))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = spawned else { return };
+        // The streams of this process are `/dev/null`, except for standard error.
+        .stdin(Stdio::inherit())
+        .stdout(Stdio::inherit())
+        .stderr(
+            io::stdout()
+                .as_fd()
+                .try_clone_to_owned()
+                .map_or_else(|_| Stdio::inherit(), Stdio::from),
+        );
     let start = Instant::now();
+    // What the command has started may still use up the limit of processes.
+    let mut child = loop {
+        match file_limit.spawn(|| command.spawn()) {
+            Ok(child) => break child,
+            Err(error)
+                if ReachedLimit::of(&error).is_some() && start.elapsed() < CLEANUP_TIMEOUT =>
+            {
+                thread::sleep(CLEANUP_INTERVAL);
+            }
+            Err(_) => return,
+        }
+    };
     while let Ok(None) = child.try_wait() {
         if start.elapsed() >= CLEANUP_TIMEOUT {
             let _ = child.kill();

@@ -99,9 +99,17 @@ impl Executor {
         // Dropping the future while it waits here cancels the call.
         let permit = permit.await;
         // Opened after the wait, so that waiting calls do not use up open files.
-        let opened = match guard.open_working_directory(argv.directory) {
-            Ok(opened) => opened,
-            Err(refusal) => return refused(name, &refusal),
+        let timeout = Duration::from_millis(tool.timeout_ms);
+        let open = || guard.open_working_directory(argv.directory);
+        let opened = match self.runner.retry_at_limit(timeout, open).await {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(refusal)) => return refused(name, &refusal),
+            Err(error) => {
+                let program = &argv.words[0];
+                return answer(Outcome::not_started(format!(
+                    "Cannot run {program}: {error}"
+                )));
+            }
         };
         let working_dir = match (directory, &opened) {
             (None, _) => WorkingDirectory::Inherited,
@@ -129,7 +137,7 @@ impl Executor {
             cleanup: container
                 .as_ref()
                 .map_or(Vec::new(), |container| container.removal_command().into()),
-            timeout: Duration::from_millis(tool.timeout_ms),
+            timeout,
             max_output_bytes: self.max_output_bytes,
             on_output_line: state.is_some().then_some(&on_output_line),
         };

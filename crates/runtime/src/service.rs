@@ -124,6 +124,11 @@ impl Service {
         &self.selection
     }
 
+    /// How many commands may run at the same time.
+    pub(crate) fn max_concurrent(&self) -> usize {
+        self.executor.runner.max_concurrent()
+    }
+
     /// Which tools are registered.
     pub(crate) fn mode(&self) -> ServerMode {
         self.mode

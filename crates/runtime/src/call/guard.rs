@@ -16,6 +16,7 @@ use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::HostPathKind;
 use climax_policy::rules::{self, EnvironmentRule, ExecutionRules};
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
+use rustix::io::Errno;
 
 use crate::call::arguments::CallRefusal;
 use crate::call::expand::{expand, unset_variable};
@@ -102,26 +103,37 @@ impl ExecutionGuard {
 
     /// Opens the working directory that a call sets, if policies restrict it. The command runs in the opened
     /// directory, so replacing its path after the check has no effect.
+    ///
+    /// # Errors
+    /// The limit of open files is reached.
     pub(crate) fn open_working_directory(
         &self,
         path: Option<&str>,
-    ) -> Result<Option<OwnedFd>, CallRefusal> {
+    ) -> io::Result<Result<Option<OwnedFd>, CallRefusal>> {
         let Some(path) = path.filter(|_| !self.roots_by_policy.is_empty()) else {
-            return Ok(None);
+            return Ok(Ok(None));
         };
         let refuse = |problem: &str| {
             let path = climax_policy::limit::truncate_for_message(path);
             let reason = format!("Working directory '{path}' {problem}");
-            Err(CallRefusal::Policy(vec![reason]))
+            Ok(Err(CallRefusal::Policy(vec![reason])))
         };
-        let Ok(directory) = open_directory(CWD, path) else {
-            return refuse("cannot be opened");
+        let directory = match open_directory(CWD, path) {
+            Ok(directory) => directory,
+            Err(error) if is_file_limit(&error) => return Err(error),
+            Err(_) => return refuse("cannot be opened"),
         };
         match is_within_every_policy(&directory, &self.roots_by_policy) {
-            Ok(true) => Ok(Some(directory)),
+            Ok(true) => Ok(Ok(Some(directory))),
+            Err(error) if is_file_limit(&error) => Err(error),
             Ok(false) | Err(_) => refuse("is outside of the directories that the policy allows"),
         }
     }
+}
+
+fn is_file_limit(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    errno.is_some_and(|errno| matches!(errno, Errno::MFILE | Errno::NFILE))
 }
 
 /// Opens a directory, to compare it or to run a command in it. A relative path starts at `from`.

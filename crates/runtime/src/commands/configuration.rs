@@ -25,7 +25,7 @@ pub(crate) struct Configuration {
     /// Enforces what policies say about containers, variables and directories.
     pub(crate) guard: ExecutionGuard,
     pub(crate) mode: ServerMode,
-    /// How many commands may run at the same time.
+    /// How many commands may run at the same time, if the limits of open files and processes allow it.
     pub(crate) max_concurrent: usize,
     /// Bytes of standard output kept per call (standard error: 1/16 of it).
     pub(crate) max_output_bytes: usize,
@@ -58,7 +58,7 @@ impl Configuration {
             max_output_bytes: self.max_output_bytes,
             guard,
         };
-        let permits = Permits::new(self.max_concurrent);
+        let permits = Permits::new(executor.runner.max_concurrent());
         Service::new(self.selection, self.mode, executor, permits)
     }
 }

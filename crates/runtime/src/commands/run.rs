@@ -107,15 +107,16 @@ pub(super) fn execute(
     if io::stdin().is_terminal() {
         eprintln!("{}", terminal_message(&configuration.selection, arguments));
     }
+    let service = configuration.service();
     let limits = stdio::StdioLimits {
         max_request_bytes: arguments.max_request,
-        max_concurrent: configuration.max_concurrent,
+        max_concurrent: service.max_concurrent(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    let result = runtime.block_on(serve(configuration.service(), limits));
+    let result = runtime.block_on(serve(service, limits));
     // Does not wait for the thread that may still read a terminal.
     runtime.shutdown_background();
     result.map_err(Failure::Message)
