@@ -205,10 +205,7 @@ fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Arg
 }
 
 fn read_risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<At<Risk>> {
-    let risks = [
-        ("read", Risk::Read),
-        ("write", Risk::Write),
-        ("destructive", Risk::Destructive),
-    ];
-    one_of(node, &risks, report)
+    let risks = [Risk::Read, Risk::Write, Risk::Destructive];
+    let by_name = risks.map(|risk| (risk.name(), risk));
+    one_of(node, &by_name, report)
 }

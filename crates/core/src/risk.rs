@@ -10,3 +10,15 @@ pub enum Risk {
     /// The call can destroy something.
     Destructive,
 }
+
+impl Risk {
+    /// The name in configs, lists and responses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+}
