@@ -208,10 +208,6 @@ fn read_argument_type(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanne
 }
 
 fn read_risk(node: Node, report: &mut Vec<Diagnostic>) -> Option<Spanned<Risk>> {
-    let risks = [
-        ("read", Risk::Read),
-        ("write", Risk::Write),
-        ("destructive", Risk::Destructive),
-    ];
-    one_of(node, &risks, report)
+    let by_name = Risk::ALL.map(|risk| (risk.name(), risk));
+    one_of(node, &by_name, report)
 }

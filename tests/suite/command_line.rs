@@ -232,6 +232,28 @@ fn list_prints_a_table_of_tools_with_description_command_and_arguments() {
 }
 
 #[test]
+fn list_shows_the_risk_of_each_tool() {
+    let table = stdout(&run(&mut fixtures!("list", "docker")));
+    let risks: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect();
+    assert_eq!(risks, ["RISK", "read", "write", "destructive"], "{table}");
+    let output = run(&mut fixtures!("list", "--json"));
+    let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let tools = list["tools"].as_array().expect("tools");
+    for (name, risk) in [
+        ("docker_ps", json!("read")),
+        ("docker_rm", json!("destructive")),
+        ("git_commit", Value::Null),
+    ] {
+        let tool = tools.iter().find(|tool| tool["tool_name"] == name);
+        assert_eq!(tool.expect("there").get("risk"), Some(&risk), "{name}");
+    }
+}
+
+#[test]
 fn list_prints_json_on_request() {
     let output = run(&mut fixtures!("list", "--json"));
     let list: Value = serde_json::from_str(&stdout(&output)).expect("JSON");

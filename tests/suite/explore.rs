@@ -232,47 +232,30 @@ fn searches_are_logged_and_summarised_at_the_end() {
 }
 
 #[test]
-fn search_on_the_command_line_prints_a_table_or_json() {
-    let table = run(&mut fixtures!(
-        "search",
-        "show commit",
-        "history",
-        "--limit",
-        "2"
-    ));
-    assert!(table.status.success());
-    let table = String::from_utf8(table.stdout).expect("UTF-8");
-    let lines: Vec<&str> = table.lines().collect();
-    assert!(
-        lines[0].contains("TOOL") && lines[0].contains("WHY"),
-        "{table}"
-    );
-    assert!(lines[1].trim_start().starts_with("git_log"), "{table}");
-    assert!(
-        table.contains("2 of ") && table.contains("matches; use --limit for more"),
-        "{table}"
-    );
-    let json = run(&mut fixtures!("search", "show commit history", "--json"));
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-    let served = expect_success(
-        &mut start(),
-        SEARCH,
-        &json!({"query": "show commit history", "max_results": 10}),
-    );
-    assert_eq!(without_times(json), without_times(served));
-    let nothing = run(&mut fixtures!("search", "zzzzqqqq"));
-    assert_eq!(
-        String::from_utf8_lossy(&nothing.stdout),
-        "No tool matches `zzzzqqqq`. `climax list` lists all tools.\n"
-    );
-    for wrong in [
-        &["search"][..],
-        &["search", "a", "--limit", "51"],
-        &["search", "a", "--limit", "0"],
+fn search_on_the_command_line_gives_the_response_of_climax_search() {
+    let mut server = Server::start(&mut fixtures!());
+    for query in [
+        "commit",
+        "git_commit",
+        "show commit history",
+        "please remove the old container",
+        "zzzzqqqq",
+        "zzzzqqqq plugh",
+        "",
     ] {
-        let mut command = fixtures!();
-        command.args(wrong);
-        assert_eq!(run(&mut command).status.code(), Some(2), "{wrong:?}");
+        for limit in [1, 10, 60] {
+            let number = limit.to_string();
+            let printed = run(&mut fixtures!(
+                "search", query, "--json", "--limit", &number
+            ));
+            let response =
+                server.call_registered("climax_search", &json!({"query": query, "limit": limit}));
+            assert_eq!(
+                String::from_utf8_lossy(&printed.stdout),
+                response.text + "\n",
+                "{query} {limit}"
+            );
+        }
     }
     let narrowed = run(&mut fixtures!(
         "search",
@@ -286,11 +269,51 @@ fn search_on_the_command_line_prints_a_table_or_json() {
         narrowed.contains("git_log") && !narrowed.contains("git_status"),
         "{narrowed}"
     );
-    // `climax_search` ranks queries of several words the same way.
-    let ranked = Server::start(&mut fixtures!())
-        .search(&json!({"query": "show me my commit history please"}));
-    assert_eq!(ranked["match"], "ranked");
-    assert_eq!(ranked["results"][0]["tool_name"], "git_log");
+}
+
+#[test]
+fn search_on_the_command_line_prints_a_table_with_risks_and_reasons() {
+    let table = |words: &[&str]| {
+        let mut command = fixtures!("search");
+        let output = run(command.args(words));
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let words_of = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.join(" ")
+    };
+    let related = table(&["show commit", "history", "--limit", "2"]);
+    let lines: Vec<&str> = related.lines().collect();
+    assert_eq!(words_of(lines[0]), "TOOL RISK DESCRIPTION WHY");
+    assert_eq!(words_of(lines[1]), "git_log Show commit history whole word");
+    assert!(
+        words_of(lines[2]).contains("related, low confidence ("),
+        "{related}"
+    );
+    let substring = table(&["commit", "--limit", "1"]);
+    assert!(
+        words_of(&substring)
+            .contains("docker_commit write Make an image of a container word of the name 1 of ")
+            && substring.ends_with(" matches; use --limit for more\n"),
+        "{substring}"
+    );
+    let ranked = table(&["please remove the old container", "--limit", "1"]);
+    let row = words_of(ranked.lines().nth(1).expect("a row"));
+    assert!(
+        row.starts_with("docker_rm destructive Remove a container ranked, high confidence ("),
+        "{ranked}"
+    );
+    assert!(words_of(&ranked).contains("'remove'"), "{ranked}");
+    assert_eq!(
+        table(&["zzzzqqqq"]),
+        "No tool matches `zzzzqqqq`. `climax list` lists all tools.\n"
+    );
+    for wrong in [&["search"][..], &["search", "a", "--limit", "0"]] {
+        let mut command = fixtures!();
+        command.args(wrong);
+        assert_eq!(run(&mut command).status.code(), Some(2), "{wrong:?}");
+    }
 }
 
 #[test]

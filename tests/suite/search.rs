@@ -46,14 +46,28 @@ fn better_matches_come_first_and_ties_stay_in_catalog_order() {
             // A word of the name, in catalog order.
             "docker_commit",
             "git_commit",
-            // A part of the name.
-            "git_recommit",
-            // Elsewhere.
-            "git_status",
+            // A word elsewhere.
             "git_log",
-            "git_diff",
+            "git_add",
+            "git_tag",
+            // The start of a word elsewhere: all have the tag `commits`.
+            "git_status",
         ]
     );
+    let found = server.matching_tools(&json!({"query": "comm", "limit": 3}));
+    assert_eq!(
+        found,
+        ["docker_commit", "git_commit", "git_status"],
+        "the start of a word of the name, then of another word"
+    );
+    let found = server.matching_tools(&json!({"query": "ommi", "limit": 3}));
+    assert_eq!(
+        found,
+        ["docker_commit", "git_status", "git_log"],
+        "inside a word, of the name or not"
+    );
+    let found = server.matching_tools(&json!({"query": "it_com", "limit": 3}));
+    assert_eq!(found, ["git_commit"], "inside two words");
     let found = server.matching_tools(&json!({"query": "git_commit"}));
     assert_eq!(found[0], "git_commit", "the exact name");
     let found = server.matching_tools(&json!({"query": "self"}));
@@ -242,23 +256,11 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
     needles.dedup();
     let mut word_searches = 0;
     for needle in needles {
-        let rank = |name: &str| {
-            let mut words = name.split(|character: char| !character.is_alphanumeric());
-            if name == needle {
-                0
-            } else if words.any(|word| word == needle) {
-                1
-            } else if name.contains(&needle) {
-                2
-            } else {
-                3
-            }
-        };
         let mut expected: Vec<_> = tools
             .iter()
             .filter(|tool| tool.2.contains(&needle))
             .collect();
-        expected.sort_by_key(|tool| rank(&tool.1));
+        expected.sort_by_key(|tool| tier(&tool.1, &tool.2, &needle));
         let expected: Vec<&String> = expected.iter().map(|tool| &tool.0).collect();
         let response = server.search(&json!({"query": needle, "limit": 3}));
         if response["match"] == "ranked" {
@@ -278,4 +280,151 @@ fn a_search_finds_the_same_tools_as_a_linear_scan() {
         word_searches += usize::from(needle.chars().all(char::is_alphanumeric) && total > 0);
     }
     assert!(word_searches > 100, "{word_searches}");
+}
+
+/// How well the best occurrence of the needle in a tool's line matches; 0 is best.
+fn tier(name: &str, line: &str, needle: &str) -> usize {
+    if name == needle {
+        return 0;
+    }
+    let is_boundary = |position: usize| {
+        let mut neighbours = [
+            line[..position].chars().next_back(),
+            line[position..].chars().next(),
+        ]
+        .into_iter();
+        neighbours.any(|neighbour| neighbour.is_none_or(|letter| !letter.is_alphanumeric()))
+    };
+    let places = line.char_indices().map(|(position, _)| position);
+    let places = places.filter(|position| line[*position..].starts_with(needle));
+    let tiers = places.map(|start| {
+        let end = start + needle.len();
+        match (is_boundary(start), is_boundary(end), end <= name.len()) {
+            (true, true, true) => 1,
+            (true, false, true) => 2,
+            (true, true, false) => 3,
+            (true, false, false) => 4,
+            (false, ..) => 5,
+        }
+    });
+    tiers.min().expect("the line contains the needle")
+}
+
+fn names(tools: &Value) -> Vec<String> {
+    let tools = tools.as_array().expect("a list of tools").iter();
+    tools
+        .map(|tool| climax_tests::text(&tool["tool_name"]))
+        .collect()
+}
+
+fn keys(value: &Value) -> Vec<&String> {
+    value.as_object().expect("an object").keys().collect()
+}
+
+#[test]
+fn a_query_of_several_words_lists_tools_without_the_whole_query_as_related() {
+    let mut server = start();
+    let response = server.search(&json!({"query": "show commit history"}));
+    assert_eq!(keys(&response), ["mode", "results", "related"]);
+    assert_eq!(names(&response["results"]), ["git_log"]);
+    let related = names(&response["related"]);
+    assert!(related.contains(&"git_diff".to_owned()), "{related:?}");
+    assert!(!related.contains(&"git_log".to_owned()), "{related:?}");
+    assert_eq!(
+        keys(&response["related"][0]),
+        keys(&response["results"][0]),
+        "entries have the same shape"
+    );
+    // Results and related tools share the limit.
+    let two = server.search(&json!({"query": "show commit history", "limit": 2}));
+    assert_eq!(names(&two["results"]), ["git_log"]);
+    assert_eq!(names(&two["related"]), related[..1]);
+    let one = server.search(&json!({"query": "show commit history", "limit": 1}));
+    assert_eq!(keys(&one), ["mode", "results"]);
+    // Filters hold for related tools, too.
+    let filtered = server.search(&json!({"query": "show commit history", "cli": "git-tools"}));
+    let related = filtered["related"].as_array().expect("related tools");
+    assert!(related.iter().all(|tool| tool["cli_name"] == "git-tools"));
+    // One word has no related tools.
+    let word = server.search(&json!({"query": "history"}));
+    assert_eq!(keys(&word), ["mode", "results"]);
+}
+
+#[test]
+fn ranked_results_end_where_they_are_weak() {
+    let mut server = start();
+    let ranked = server.search(&json!({"query": "please remove the old container", "limit": 40}));
+    assert_eq!(keys(&ranked), ["mode", "results", "match"]);
+    let found = names(&ranked["results"]);
+    assert_eq!(found[0], "docker_rm");
+    assert!(found.len() <= 5, "{found:?}");
+    // The total does not count what a larger limit would not return.
+    let one = server.search(&json!({"query": "please remove the old container", "limit": 1}));
+    assert_eq!(one["total_matches"], found.len());
+}
+
+#[test]
+fn low_confidence_is_stated_if_even_the_best_result_is_weak() {
+    let mut server = start();
+    let weak = server.search(&json!({
+        "query": "configure the quarterly marketing newsletter about images", "limit": 1
+    }));
+    let expected = ["mode", "results", "match", "confidence"];
+    assert_eq!(keys(&weak)[..4], expected);
+    assert_eq!(weak["confidence"], "low");
+    let good = server.search(&json!({"query": "remove the old container"}));
+    assert_eq!(good.get("confidence"), None);
+}
+
+#[test]
+fn an_entry_has_the_risk_if_the_tool_changes_something() {
+    let mut server = start();
+    for (tool, risk) in [
+        ("docker_ps", None),
+        ("git_log", None),
+        ("docker_commit", Some("write")),
+        ("docker_rm", Some("destructive")),
+    ] {
+        let response = server.search(&json!({"query": tool}));
+        let entry = &response["results"][0];
+        assert_eq!(entry["tool_name"], tool);
+        let mut expected = vec!["tool_name", "description", "cli_name", "category", "tags"];
+        expected.extend(risk.map(|_| "risk"));
+        expected.push("input_schema");
+        assert_eq!(keys(entry), expected, "{entry}");
+        assert_eq!(entry.get("risk").and_then(Value::as_str), risk, "{entry}");
+    }
+}
+
+#[test]
+fn a_filter_without_matches_gets_the_closest_offered_name() {
+    let mut server = start();
+    for (filters, expected) in [
+        (
+            json!({"cli": "git-tolls"}),
+            r#","did_you_mean":["git-tools"]"#,
+        ),
+        (
+            json!({"cli": "GITTOOLS"}),
+            r#","did_you_mean":["git-tools"]"#,
+        ),
+        (json!({"category": "vsc"}), r#","did_you_mean":["vcs"]"#),
+        (
+            json!({"cli": "git-tool", "category": "containers", "query": "a b"}),
+            r#","did_you_mean":["git-tools","container"]"#,
+        ),
+        (json!({"cli": "nosuchthing"}), ""),
+        (json!({"cli": "x".repeat(100_000)}), ""),
+        // Both exist, but no CLI has both.
+        (json!({"cli": "git-tools", "category": "container"}), ""),
+        (json!({"cli": "git-tools", "query": "xyzzy"}), ""),
+    ] {
+        let response = server.call_registered("climax_search", &filters);
+        let expected = format!(r#"{{"mode":"search","results":[]{expected}}}"#);
+        assert_eq!(response.text, expected, "{filters}");
+    }
+    // A CLI that the command line does not name is not offered.
+    let mut docker_only = Server::start(&mut fixtures!("docker"));
+    let response = docker_only.call_registered("climax_search", &json!({"cli": "git-tolls"}));
+    assert_eq!(response.text, r#"{"mode":"search","results":[]}"#);
 }

@@ -190,7 +190,7 @@ mod baked {
     static NAMES: phf::Map<NameKey, u32> = phf::Map {
         key: 16287231350648472473,
         disps: &[(0, 0)],
-        entries: &[(NameKey(878, 7), 1), (NameKey(185, 10), 0)],
+        entries: &[(NameKey(893, 7), 1), (NameKey(185, 10), 0)],
     };
     static TABLES: Tables = Tables {
         text: Cow::Borrowed(
@@ -198,7 +198,7 @@ mod baked {
                 r#"{"name":"every-kind","description":"One argument of each kind","tool_count":2,"category":"testing","tags":["one","two \"quoted\""]}"#,
                 "\n", r#"two "quoted""#, "\n", "A=1", "\n", "B=x=y", "\n", "every_kind",
                 "\n", "show", "\n",
-                r#"{"tool_name":"every_kind","description":"Takes one of each","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"scale":{"type":"number","default":1.0,"enum":[1,2.5]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"],"additionalProperties":false}}"#,
+                r#"{"tool_name":"every_kind","description":"Takes one of each","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"risk":"write","input_schema":{"type":"object","properties":{"message":{"type":"string","description":"Some text"},"count":{"type":"integer","default":10},"ratio":{"type":"number","default":0.5},"all":{"type":"boolean"},"format":{"type":"string","default":"json","enum":["json","plain text"]},"level":{"type":"integer","enum":[1,2]},"scale":{"type":"number","default":1.0,"enum":[1,2.5]},"path":{"type":"string"},"number":{"type":"integer"},"directory":{"type":"string"},"input":{"type":"string"}},"required":["message","level"],"additionalProperties":false}}"#,
                 "\n", "every kind", "\n",
                 r#"{"tool_name":"nothing","description":"Takes nothing","cli_name":"every-kind","category":"testing","tags":["one","two \"quoted\""],"input_schema":{"type":"object","properties":{}}}"#,
                 "\n"
@@ -230,13 +230,13 @@ mod baked {
             b"\x9b\0\0\0\x0a\0\0\0\x09\0\0\0\x0a\0\0\0\x09\0\0\0\x0a\0\0\0$\0\0\0\x19\0\0\0\x01Z\0\0\0\x07\0\0\0Z\0\0\0\x07\0\0\0\0\0\0\0\x02\0\0\0\xa6\0\0\0\x04\0\0\0\x02\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x83\0\0\0\0\0\0\0\x02\0\0\0",
         ),
         tools: Table::baked(
-            b"\0\0\0\0\xb9\0\0\0\x0a\0\0\0\xd4\0\0\0\x11\0\0\0U\x03\0\0\x0a\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\xab\0\0\0\xa9\x02\0\0\0\0\0\0@\0\0\0\xdc\x05\0\0\0\0\0\0\x01\x01\0\0\0\0n\x03\0\0\x07\0\0\0\x86\x03\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0`\x03\0\0\xb3\0\0\0A\0\0\09\0\0\00u\0\0\0\0\0\0\0\0",
+            b"\0\0\0\0\xb9\0\0\0\x0a\0\0\0\xd4\0\0\0\x11\0\0\0d\x03\0\0\x0a\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\xab\0\0\0\xb8\x02\0\0\0\0\0\0@\0\0\0\xdc\x05\0\0\0\0\0\0\x01\x01\0\0\0\0}\x03\0\0\x07\0\0\0\x95\x03\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0o\x03\0\0\xb3\0\0\0A\0\0\09\0\0\00u\0\0\0\0\0\0\0\0",
         ),
         arguments: Table::baked(
-            b"c\x01\0\0\x07\0\0\0\x8c\x01\0\0\x09\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x99\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01\x01\x01\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xc1\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xe0?\0\0\0\0\0\0\0\0\xe9\x01\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x02\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0&\x02\0\0\x04\0\0\0\0\0\0\0\x02\0\0\0K\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\x01\x01\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0s\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xf0?\x04\0\0\0\x02\0\0\0\xaa\x02\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xd1\x01\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xdf\x02\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\05\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0",
+            b"r\x01\0\0\x07\0\0\0\x9b\x01\0\0\x09\0\0\0\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa8\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\0\x01\x01\x01\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xd0\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xe0?\0\0\0\0\0\0\0\0\xf8\x01\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x11\x02\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\05\x02\0\0\x04\0\0\0\0\0\0\0\x02\0\0\0Z\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x01\x01\x01\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0\x82\x02\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\x02\0\x01\x01\x03\0\0\0\0\0\0\xf0?\x04\0\0\0\x02\0\0\0\xb9\x02\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xe0\x01\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0\xee\x02\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0D\x01\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0",
         ),
         choices: Table::baked(
-            b"\0&\x02\0\0\x04\0\0\0\0<\x02\0\0\x0a\0\0\0\x01\x01\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\x02\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\x04@",
+            b"\05\x02\0\0\x04\0\0\0\0K\x02\0\0\x0a\0\0\0\x01\x01\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\x02\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\x04@",
         ),
         limits: Table::baked(b""),
         lists: Table::baked(

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use climax_core::risk::Risk;
 use climax_core::words::fold;
 use serde_json::json;
 
@@ -86,15 +87,7 @@ impl<'f> TablesBuilder<'f> {
     }
 
     fn push_tool(&mut self, cli: &CliFacts<'f>, tool: &ToolFacts<'f>) {
-        let entry = json!({
-            "tool_name": tool.name,
-            "description": tool.description,
-            "cli_name": cli.name,
-            "category": cli.category,
-            "tags": cli.tags,
-            "input_schema": input_schema(&tool.arguments, tool.risk),
-        });
-        let entry = self.push_text(&entry.to_string());
+        let entry = self.push_text(&entry_json(cli, tool));
         let limits: Vec<LimitRow> = tool
             .arguments
             .iter()
@@ -192,13 +185,28 @@ impl<'f> TablesBuilder<'f> {
     }
 }
 
+/// A tool as search responses show it. Only tools that change something have a risk in it.
+fn entry_json(cli: &CliFacts<'_>, tool: &ToolFacts<'_>) -> String {
+    let mut entry = json!({
+        "tool_name": tool.name,
+        "description": tool.description,
+        "cli_name": cli.name,
+        "category": cli.category,
+        "tags": cli.tags,
+    });
+    if let Some(risk @ (Risk::Write | Risk::Destructive)) = tool.risk {
+        entry["risk"] = json!(risk.name());
+    }
+    entry["input_schema"] = json!(input_schema(&tool.arguments, tool.risk));
+    entry.to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::baked::{Baked, BakedValue};
     use crate::facts::PlacementKind;
     use crate::narrow::narrow;
-    use climax_core::risk::Risk;
     use climax_core::scalar::{ArgumentType, Number, Scalar};
     use climax_policy::limit::Limit;
     use climax_policy::pattern::Pattern;
@@ -361,7 +369,9 @@ mod tests {
 
     #[test]
     fn an_entry_is_json_that_ends_with_the_input_schema() {
-        let tables = build(&facts());
+        let mut facts = facts();
+        facts.tools[0].risk = None;
+        let tables = build(&facts);
         let tool = tables.tools.rows().get(0);
         let entry = tool.entry.of(&tables.text);
         let parsed: Value = serde_json::from_str(entry).expect("JSON");
@@ -386,5 +396,27 @@ mod tests {
             cli.summary.of(&tables.text),
             r#"{"name":"Git","description":"","tool_count":2,"category":"VCS","tags":["tag","\"quoted\""]}"#
         );
+    }
+
+    #[test]
+    fn an_entry_has_the_risk_of_a_tool_that_changes_something() {
+        for (risk, expected) in [
+            (None, "\"tags\":[],\"input_schema\":"),
+            (Some(Risk::Read), "\"tags\":[],\"input_schema\":"),
+            (
+                Some(Risk::Write),
+                "\"tags\":[],\"risk\":\"write\",\"input_schema\":",
+            ),
+            (
+                Some(Risk::Destructive),
+                "\"tags\":[],\"risk\":\"destructive\",\"input_schema\":",
+            ),
+        ] {
+            let mut facts = facts();
+            facts.tools[2].risk = risk;
+            let tables = build(&facts);
+            let entry = tables.tools.rows().get(2).entry.of(&tables.text);
+            assert!(entry.contains(expected), "{entry}");
+        }
     }
 }

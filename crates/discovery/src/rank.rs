@@ -72,6 +72,11 @@ const MAX_CORRECTIONS: usize = 3;
 const NAME_BOOST: f64 = 0.1;
 /// Up to this limit, hits are kept sorted while they are collected. Beyond it, all are sorted at the end.
 const MAX_SORTED_HITS: usize = 64;
+/// How many hits are useful if they have [`MIN_USEFUL_SHARE`] of the best hit's score. Further ones are useful
+/// if they have [`MIN_FURTHER_SHARE`] of it. docs/discovery.md shows what this rule costs and saves.
+const FIRST_USEFUL_HITS: usize = 5;
+const MIN_USEFUL_SHARE: f64 = 0.3;
+const MIN_FURTHER_SHARE: f64 = 0.6;
 /// The weight of the part of the query that a tool does not match, when its relevance is estimated.
 const UNMATCHED_WEIGHT: f64 = 0.3;
 /// Weights are fixed-point numbers while scores are added up: this integer represents 1.
@@ -153,8 +158,8 @@ pub struct Hit {
 pub struct Ranked {
     /// The best hits, the best first; equal ones in catalog order.
     pub best: Vec<Hit>,
-    /// The number of all hits.
-    pub total: usize,
+    /// All hits, in catalog order.
+    pub all: Vec<Hit>,
     /// The terms that were looked up.
     pub terms: Vec<QueryTerm>,
     /// The words of the query without stop words.
@@ -177,7 +182,7 @@ impl<'i> TermIndex<'i> {
     ) -> Ranked {
         let mut ranked = Ranked {
             best: Vec::new(),
-            total: 0,
+            all: Vec::new(),
             terms: Vec::new(),
             words: Vec::new(),
             named: Vec::new(),
@@ -200,14 +205,15 @@ impl<'i> TermIndex<'i> {
             if score == 0 || !is_offered(tool) {
                 continue;
             }
-            ranked.total += 1;
             // A tool's whole name makes up half of the share. 0.49 allows for rounding.
             if f64::from(name_share) >= 0.49 * MAX_NAME_SHARE * WEIGHT_SCALE {
                 ranked.named.push(tool);
             }
             let boost = 1.0 + boost_per_share * f64::from(name_share);
             let score = f64::from(score) * boost / WEIGHT_SCALE;
-            ranked.insert(Hit { tool, score }, limit);
+            let hit = Hit { tool, score };
+            ranked.all.push(hit);
+            ranked.insert(hit, limit);
         }
         if limit > MAX_SORTED_HITS {
             ranked
@@ -469,6 +475,29 @@ impl Ranked {
         }
     }
 
+    /// The number of hits, counted from the best, that are good enough to show.
+    #[must_use]
+    pub fn useful_count(&self) -> usize {
+        let best_score = self.best.first().map_or(0.0, |best| best.score);
+        let count = |min_share: f64| {
+            let hits = self.all.iter();
+            hits.filter(|hit| hit.score >= min_share * best_score)
+                .count()
+        };
+        let first_hits = count(MIN_USEFUL_SHARE).min(FIRST_USEFUL_HITS);
+        count(MIN_FURTHER_SHARE).max(first_hits)
+    }
+
+    /// The number of hits that are better than a tool's, if it is a hit.
+    #[must_use]
+    pub fn position(&self, tool: u32) -> Option<usize> {
+        let hit = self.all.iter().find(|hit| hit.tool == tool)?;
+        let is_better = |other: &&Hit| {
+            other.score > hit.score || (other.score >= hit.score && other.tool < tool)
+        };
+        Some(self.all.iter().filter(is_better).count())
+    }
+
     /// Estimates the probability that a hit is relevant, from the share of the query that it matches and from
     /// its score relative to the best other hit. The unmatched part of the query counts as a competitor, because
     /// a better tool may be missing from the catalog.
@@ -512,4 +541,51 @@ fn min_common_trigrams(
         .min()
         .unwrap_or(1)
         .max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(scores: &[f64]) -> Ranked {
+        let hits = (0..).zip(scores);
+        let all: Vec<Hit> = hits
+            .map(|(tool, score)| Hit {
+                tool,
+                score: *score,
+            })
+            .collect();
+        let mut best = all.clone();
+        best.sort_by(|one, other| other.score.total_cmp(&one.score));
+        Ranked {
+            best,
+            all,
+            terms: Vec::new(),
+            words: Vec::new(),
+            named: Vec::new(),
+            max_score: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_hit_is_useful_by_its_share_of_the_best_score() {
+        for (scores, useful) in [
+            (&[][..], 0),
+            (&[7.0], 1),
+            (&[30.0, 100.0, 29.0], 2),
+            (&[100.0, 59.0, 58.0, 57.0, 56.0, 55.0], 5),
+            (&[100.0, 60.0, 60.0, 60.0, 60.0, 60.0, 59.0], 6),
+        ] {
+            assert_eq!(ranked(scores).useful_count(), useful, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn a_position_counts_better_hits_and_equal_ones_before_it() {
+        let ranked = ranked(&[1.0, 2.0, 1.0]);
+        assert_eq!(ranked.position(0), Some(1));
+        assert_eq!(ranked.position(1), Some(0));
+        assert_eq!(ranked.position(2), Some(2));
+        assert_eq!(ranked.position(3), None);
+    }
 }

@@ -4,6 +4,7 @@ pub(crate) mod configuration;
 mod list;
 mod run;
 mod search;
+mod table;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -21,7 +21,6 @@ use crate::catalog::selection::Selection;
 pub(crate) use cache::ResponseCache;
 use cache::SerialisedBody;
 pub(crate) use registration::registered_tools;
-pub(crate) use request::MAX_RESULTS_RANGE;
 use request::{RequestArguments, excerpt};
 
 /// The version of the response format.
@@ -79,7 +78,7 @@ pub(crate) fn answer(
 ) -> LookupResponse {
     let respond = match tool {
         LookupTool::Search => {
-            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.0.serialised())
+            |selection: &_, arguments| Ok(find::respond(selection, arguments)?.serialised())
         }
         LookupTool::Capability => {
             |selection: &_, arguments| Ok(capability::respond(selection, arguments)?.serialised())
@@ -188,12 +187,9 @@ struct LookupRefusal {
 }
 
 impl LookupRefusal {
-    fn problems(&self) -> String {
-        self.arguments.problems.join("; ")
-    }
-
     fn into_response(self) -> LookupResponse {
-        let message = format!("Parameter validation errors: {}", self.problems());
+        let problems = self.arguments.problems.join("; ");
+        let message = format!("Parameter validation errors: {problems}");
         let suggestions = self.arguments.suggestions;
         let error = LookupError::new(self.tool, message, &self.context, suggestions);
         LookupResponse {
@@ -234,65 +230,6 @@ impl LookupError {
                 suggestions,
             },
         }
-    }
-}
-
-/// The tools that match a query, for a front that formats them itself.
-pub(crate) struct FoundTools {
-    body: find::SearchBody,
-    /// The number of all matches.
-    pub(crate) total: usize,
-    start: Instant,
-}
-
-/// A tool that matches a query.
-pub(crate) struct FoundTool<'f> {
-    pub(crate) name: &'static str,
-    pub(crate) description: &'static str,
-    /// From 0 to 1.
-    pub(crate) score: f64,
-    pub(crate) confidence: &'static str,
-    pub(crate) reasons: &'f [String],
-}
-
-/// Finds the tools that match a query.
-///
-/// # Errors
-/// The problems with the query.
-pub(crate) fn find_tools(
-    selection: &Selection,
-    query: &str,
-    limit: usize,
-) -> Result<FoundTools, String> {
-    let start = Instant::now();
-    let arguments = [("query", query.into()), ("max_results", limit.into())];
-    let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    let (lookup, total) = find::respond(selection, arguments.into_iter().collect())
-        .map_err(|refusal| refusal.problems())?;
-    Ok(FoundTools {
-        body: lookup.body,
-        total,
-        start,
-    })
-}
-
-impl FoundTools {
-    /// The tools, best first.
-    pub(crate) fn tools(&self) -> impl ExactSizeIterator<Item = FoundTool<'_>> {
-        let results = self.body.results.iter();
-        results.map(find::SearchResult::found_tool)
-    }
-
-    /// The response of `search_mcp_tools`, pretty-printed.
-    pub(crate) fn json(self) -> String {
-        let response = CompleteResponse {
-            body: self.body,
-            footer: ResponseFooter {
-                execution_time: Some(seconds_since(self.start)),
-                ..ResponseFooter::now()
-            },
-        };
-        serde_json::to_string_pretty(&response).expect(SERIALISABLE)
     }
 }
 

@@ -87,7 +87,8 @@ pub fn command_line(
 /// Returns the response of `climax_search`.
 #[must_use]
 pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
-    search::search(&Selection::all(catalog), &search_query(arguments)).json
+    let selection = Selection::all(catalog);
+    search::search(&selection, &search_query(arguments)).json(&selection)
 }
 
 /// Ranks tools for a query. Returns the number of matches.

@@ -1,14 +1,20 @@
-//! Turns `climax_search` queries into responses, assembled from baked JSON.
+//! Turns queries of `climax_search` and `climax search` into responses.
 
 mod matches;
 pub(crate) mod ranked;
+pub(crate) mod reasons;
+mod response;
+mod suggestions;
 mod tool_set;
 
 use climax_core::words::fold;
 use climax_discovery::rank::RankingMode;
 
 use crate::catalog::selection::Selection;
-use matches::{SearchHits, filtered_tools, substring_hits};
+use matches::{filtered_tools, substring_hits};
+use ranked::RankedMatches;
+pub(crate) use response::{FoundTool, MatchingTools, SearchResponse, ToolMatch};
+use suggestions::names_close_to_filters;
 use tool_set::ToolSet;
 
 /// The arguments of `climax_search`. An absent filter matches everything.
@@ -23,67 +29,67 @@ pub(crate) struct SearchQuery {
     pub(crate) limit: usize,
 }
 
-/// A response of `climax_search`.
-pub(crate) struct SearchResponse {
-    pub(crate) json: String,
-    pub(crate) result_count: usize,
-}
-
 /// Answers a query: a summary of all CLIs without filters, matching tools otherwise.
 pub(crate) fn search(selection: &Selection, query: &SearchQuery) -> SearchResponse {
     if query.text.is_none() && query.category.is_none() && query.cli.is_none() {
-        summary(selection, query.limit)
-    } else {
-        matching_tools(selection, query)
+        return SearchResponse::Summary {
+            clis: selection.clis().take(query.limit).collect(),
+            total: selection.clis().count(),
+        };
     }
+    SearchResponse::Tools(matching_tools(selection, query))
 }
 
-fn summary(selection: &Selection, limit: usize) -> SearchResponse {
-    let mut json = String::from(r#"{"mode":"summary","summary":["#);
-    let mut total = 0;
-    for cli in selection.clis() {
-        if total < limit {
-            push_separator(&mut json, total);
-            json += selection.text(cli.summary);
-        }
-        total += 1;
-    }
-    json.push(']');
-    finish_response(json, total, limit)
-}
-
-fn matching_tools(selection: &Selection, query: &SearchQuery) -> SearchResponse {
+/// The tools that contain the whole text of the query. If that is several words, also tools that match some of
+/// them: as related tools, or as the results if no tool contains the whole text.
+fn matching_tools(selection: &Selection, query: &SearchQuery) -> MatchingTools {
     let needle = query.text.as_deref().map(fold).unwrap_or_default();
-    let mut hits = substring_hits(selection, query, &needle);
-    let mut is_ranked = false;
+    let candidates = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
+    let hits = substring_hits(selection.tables, &candidates, &needle, query.limit);
+    let results = hits.best.iter().map(|(number, substring_match)| FoundTool {
+        tool: selection.tools().get(*number),
+        tool_match: ToolMatch::Substring(*substring_match),
+    });
+    let mut tools = MatchingTools {
+        results: results.collect(),
+        is_ranked: false,
+        related: Vec::new(),
+        query_terms: Vec::new(),
+        did_you_mean: names_close_to_filters(selection, query),
+        total: hits.total,
+    };
     let has_several_words = needle.split_whitespace().nth(1).is_some();
-    if hits.total == 0 && has_several_words {
-        hits = ranked_hits(selection, query);
-        is_ranked = hits.total > 0;
+    if !has_several_words || (hits.total > 0 && hits.total >= query.limit) {
+        return tools;
     }
-    let mut json = String::from(r#"{"mode":"search","results":["#);
-    for (index, tool) in hits.best.iter().enumerate() {
-        push_separator(&mut json, index);
-        json += selection.text(tool.entry);
+    let matches = ranked_matches(selection, query, &candidates);
+    tools.query_terms = matches.ranked.terms;
+    if hits.total == 0 {
+        tools.is_ranked = matches.total > 0;
+        tools.total = matches.total;
+        tools.results = matches.best.into_iter().map(FoundTool::from).collect();
+    } else {
+        let is_result = |number| hits.best.iter().any(|(result, _)| *result == number);
+        let others = matches.best.into_iter();
+        let others = others.filter(|found| !is_result(found.number));
+        let others = others.take(query.limit - hits.best.len());
+        tools.related = others.map(FoundTool::from).collect();
     }
-    json.push(']');
-    if is_ranked {
-        json += r#","match":"ranked""#;
-    }
-    finish_response(json, hits.total, query.limit)
+    tools
 }
 
-/// Tools that match some of the query's words, best first.
-fn ranked_hits(selection: &Selection, query: &SearchQuery) -> SearchHits {
-    let tools = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
+/// The candidates that match words of the query well, best first.
+fn ranked_matches(
+    selection: &Selection,
+    query: &SearchQuery,
+    candidates: &ToolSet,
+) -> RankedMatches {
     let text = query.text.as_deref().unwrap_or_default();
-    let matches = ranked::find_ranked(selection, text, RankingMode::Keyword, query.limit, |tool| {
-        tools.contains(tool)
-    });
-    SearchHits {
-        best: matches.best.iter().map(|found| found.tool).collect(),
-        total: matches.total,
-    }
+    let is_candidate = |tool| candidates.contains(tool);
+    let mode = RankingMode::Keyword;
+    let mut matches = ranked::find_ranked(selection, text, mode, query.limit, is_candidate);
+    matches.keep_useful();
+    matches
 }
 
 /// The category that stands for CLIs without one.
@@ -100,23 +106,4 @@ pub(crate) fn offered_tools(selection: &Selection, category: Option<&str>) -> To
         }
     }
     tools
-}
-
-fn push_separator(json: &mut String, index: usize) {
-    if index > 0 {
-        json.push(',');
-    }
-}
-
-/// Adds the total if it exceeds the limit, and closes the object.
-fn finish_response(mut json: String, total: usize, limit: usize) -> SearchResponse {
-    if total > limit {
-        json += r#","total_matches":"#;
-        json += &total.to_string();
-    }
-    json.push('}');
-    SearchResponse {
-        json,
-        result_count: total.min(limit),
-    }
 }

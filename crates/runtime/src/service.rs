@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 use crate::call::answer::CallAnswer;
 use crate::call::{CallRequest, CallState, Executor};
 use crate::catalog::selection::Selection;
-use crate::discovery::{self, FoundTools, LookupTool};
+use crate::discovery::{self, LookupTool};
 use crate::registration::{CallTools, SEARCH_TOOL, ToolDescription};
-use crate::search::{SearchQuery, search};
+use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
@@ -185,7 +185,10 @@ impl Service {
     /// Answers a request. Dropping the future cancels the request and ends its command.
     pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
         match request {
-            Request::Search(query) => self.with_permit(self.search(&query)).await,
+            Request::Search(query) => {
+                let json = self.search(&query).json(&self.selection);
+                self.with_permit(Answer::new(json, false)).await
+            }
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await
             }
@@ -199,16 +202,13 @@ impl Service {
         answer
     }
 
-    /// Finds the tools that match a query, for a front that formats them itself.
-    ///
-    /// # Errors
-    /// The problems with the query.
-    pub(crate) fn find_tools(&self, query: &str, limit: usize) -> Result<FoundTools, String> {
+    /// Answers `climax_search`, for a front that formats the response itself.
+    pub(crate) fn search(&self, query: &SearchQuery) -> SearchResponse {
         let start = Instant::now();
-        let found = discovery::find_tools(&self.selection, query, limit)?;
-        let result_count = found.tools().len();
-        self.usage.log("search", query, result_count, start);
-        Ok(found)
+        let response = search(&self.selection, query);
+        let text = query.text.as_deref().unwrap_or_default();
+        self.usage.log(SEARCH_TOOL, text, response.len(), start);
+        response
     }
 
     /// Waits until no process of any call is left.
@@ -240,15 +240,6 @@ impl Service {
             CallTools::ByRisk => self.selection.offered_risks().contains(&risk),
         };
         is_registered.then_some(risk)
-    }
-
-    fn search(&self, query: &SearchQuery) -> Answer {
-        let start = Instant::now();
-        let response = search(&self.selection, query);
-        let text = query.text.as_deref().unwrap_or_default();
-        self.usage
-            .log(SEARCH_TOOL, text, response.result_count, start);
-        Answer::new(response.json, false)
     }
 
     fn look_up(&self, tool: LookupTool, arguments: Map<String, Value>) -> Answer {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
 use climax_core::output::{pluralize, print};
+use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number, Scalar};
-use comfy_table::{ColumnConstraint, Width, presets};
 use serde_json::{Value, json};
 
 use super::Failure;
 use super::configuration::{NamePosition, allowed};
+use super::table::{Column, ColumnWidth, format_table};
 use crate::catalog::Catalog;
 use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
@@ -65,16 +66,19 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> R
     Ok(print(&text)?)
 }
 
-/// The width of a table if standard output is not a terminal.
-const DEFAULT_TABLE_WIDTH: u16 = 120;
-const MIN_CELL_WIDTH: u16 = 12;
-const COLUMN_GAP: u16 = 2;
+const COLUMNS: [Column; 5] = [
+    ("TOOL", ColumnWidth::Content),
+    ("RISK", ColumnWidth::Content),
+    ("DESCRIPTION", ColumnWidth::Share(2)),
+    ("COMMAND", ColumnWidth::Share(1)),
+    ("ARGUMENTS", ColumnWidth::Share(2)),
+];
 
 /// Formats the tools as one table per CLI.
 fn tools_table(selection: &Selection) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
-        let rows: Vec<[String; 4]> = selection
+        let rows: Vec<[String; 5]> = selection
             .tools_of(&cli)
             .iter()
             .map(|tool| tool_row(selection, &tool))
@@ -85,7 +89,7 @@ fn tools_table(selection: &Selection) -> String {
             selection.text(cli.name),
             pluralize(rows.len(), "tool")
         );
-        text += &format_table(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &rows);
+        text += &format_table(COLUMNS, &rows);
         text.push('\n');
     }
     let _ = writeln!(
@@ -96,41 +100,12 @@ fn tools_table(selection: &Selection) -> String {
     text
 }
 
-/// Formats a table as wide as the terminal. The first column holds names, and the third is narrow.
-pub(super) fn format_table(header: [&str; 4], rows: &[[String; 4]]) -> String {
-    let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(DEFAULT_TABLE_WIDTH, |size| size.ws_col)
-        .max(4 * (MIN_CELL_WIDTH + COLUMN_GAP));
-    format_table_with_width(header, rows, width)
-}
-
-fn format_table_with_width(header: [&str; 4], rows: &[[String; 4]], width: u16) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
-    for row in rows {
-        // Line breaks in a description become spaces.
-        table.add_row(row.each_ref().map(|cell| {
-            let words: Vec<&str> = cell.split_whitespace().collect();
-            words.join(" ")
-        }));
-    }
-    let max_name_width = table.column_max_content_widths()[0];
-    let name_width = max_name_width.min(width / 3);
-    let rest = width - name_width - 4 * COLUMN_GAP;
-    let widths = [name_width, rest * 2 / 5, rest / 5, rest * 2 / 5];
-    for (column, width) in table.column_iter_mut().zip(widths) {
-        column
-            .set_padding((COLUMN_GAP, 0))
-            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + COLUMN_GAP)));
-    }
-    table.trim_fmt() + "\n"
-}
-
-fn tool_row(selection: &Selection, tool: &ToolRow) -> [String; 4] {
+fn tool_row(selection: &Selection, tool: &ToolRow) -> [String; 5] {
     let arguments = selection.tables.arguments_of(tool);
     let arguments: Vec<String> = arguments.iter().map(format_argument).collect();
     [
         selection.text(tool.name).to_owned(),
+        tool.risk.map_or("", Risk::name).to_owned(),
         selection.text(tool.description).to_owned(),
         command_prefix(selection, tool),
         arguments.join(" "),
@@ -198,6 +173,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow) -> Value {
         "cli_name": selection.text(cli.name),
         "category": cli.category.map(|category| selection.text(category)),
         "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
+        "risk": tool.risk.map(Risk::name),
         "input_schema": selection.input_schema(tool),
         "command": command_prefix(selection, tool),
     })
@@ -214,20 +190,6 @@ fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
 mod tests {
     use super::*;
     use climax_catalog::facts::{LimitFacts, PatternFacts, PlacementKind};
-
-    #[test]
-    fn cells_wrap_between_words_and_inside_long_words() {
-        let row = ["a_tool", "one two\n three four", "äöüßabcdefghij", ""].map(str::to_owned);
-        let text =
-            format_table_with_width(["TOOL", "DESCRIPTION", "COMMAND", "ARGUMENTS"], &[row], 54);
-        let expected = [
-            "  TOOL    DESCRIPTION       COMMAND   ARGUMENTS",
-            "  a_tool  one two three     äöüßabcd",
-            "          four              efghij",
-            "",
-        ];
-        assert_eq!(text, expected.join("\n"));
-    }
 
     #[test]
     fn an_argument_shows_its_type_its_default_and_whether_it_is_required() {

@@ -4,12 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use climax_core::output::print;
+use climax_core::risk::Risk;
 
 use super::Failure;
 use super::configuration::{Configuration, NamePosition, allowed};
-use super::list::format_table;
+use super::table::{Column, ColumnWidth, format_table};
 use crate::catalog::Catalog;
-use crate::discovery::{FoundTools, MAX_RESULTS_RANGE};
+use crate::catalog::selection::Selection;
+use crate::search::reasons::match_reasons;
+use crate::search::{FoundTool, MatchingTools, SearchQuery, SearchResponse, ToolMatch};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -19,10 +22,10 @@ Examples:
 
 #[derive(clap::Args)]
 pub(super) struct SearchArguments {
-    /// The task, in plain words
+    /// A word that a tool contains, or the task in plain words
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
-    /// Print JSON, as `search_mcp_tools` returns it
+    /// Print JSON, as `climax_search` returns it
     #[arg(long)]
     json: bool,
     /// Maximum number of results
@@ -35,14 +38,17 @@ pub(super) struct SearchArguments {
 
 fn parse_result_count(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number) if MAX_RESULTS_RANGE.contains(&number) => Ok(number),
-        _ => Err(format!(
-            "expected a number from {} to {}",
-            MAX_RESULTS_RANGE.start(),
-            MAX_RESULTS_RANGE.end()
-        )),
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a number from 1".to_owned()),
     }
 }
+
+const COLUMNS: [Column; 4] = [
+    ("TOOL", ColumnWidth::Content),
+    ("RISK", ColumnWidth::Content),
+    ("DESCRIPTION", ColumnWidth::Share(3)),
+    ("WHY", ColumnWidth::Share(2)),
+];
 
 pub(super) fn execute(
     catalog: &'static Catalog,
@@ -56,40 +62,63 @@ pub(super) fn execute(
     )?
     .selection;
     let service = Configuration::for_lookups(selection).service();
-    let query = arguments.query.join(" ");
-    let found = service.find_tools(&query, arguments.limit)?;
-    let text = if arguments.json {
-        found.json() + "\n"
-    } else {
-        results_table(&found, &query, arguments.limit)
+    let query = SearchQuery {
+        text: Some(arguments.query.join(" ")),
+        category: None,
+        cli: None,
+        limit: arguments.limit,
+    };
+    let response = service.search(&query);
+    let text = match &response {
+        SearchResponse::Tools(tools) if !arguments.json => {
+            tools_table(service.selection(), tools, &arguments.query.join(" "))
+        }
+        _ => response.json(service.selection()) + "\n",
     };
     Ok(print(&text)?)
 }
 
-fn results_table(found: &FoundTools, query: &str, limit: usize) -> String {
-    let count = found.tools().len();
-    if count == 0 {
+fn tools_table(selection: &Selection, tools: &MatchingTools, query: &str) -> String {
+    if tools.results.is_empty() {
         return format!("No tool matches `{query}`. `climax list` lists all tools.\n");
     }
-    let rows: Vec<[String; 4]> = found
-        .tools()
-        .map(|tool| {
-            [
-                tool.name.to_owned(),
-                tool.description.to_owned(),
-                format!("{:.2} {}", tool.score, tool.confidence),
-                tool.reasons.join(", "),
-            ]
-        })
-        .collect();
-    let mut text = format_table(["TOOL", "DESCRIPTION", "CONFIDENCE", "WHY"], &rows);
-    if found.total > count {
-        let hint = if limit < *MAX_RESULTS_RANGE.end() {
-            "; use --limit for more"
-        } else {
-            ""
-        };
-        let _ = writeln!(text, "\n{count} of {} matches{hint}", found.total);
+    let row = |found: &FoundTool, label: &str| {
+        [
+            selection.text(found.tool.name).to_owned(),
+            found.tool.risk.map_or("", Risk::name).to_owned(),
+            selection.text(found.tool.description).to_owned(),
+            match_phrase(selection, tools, found, label),
+        ]
+    };
+    let results = tools.results.iter().map(|found| row(found, "ranked"));
+    let related = tools.related.iter().map(|found| row(found, "related"));
+    let rows: Vec<_> = results.chain(related).collect();
+    let mut text = format_table(COLUMNS, &rows);
+    let count = tools.results.len();
+    if tools.total > count {
+        let _ = writeln!(
+            text,
+            "\n{count} of {} matches; use --limit for more",
+            tools.total
+        );
     }
     text
+}
+
+/// Why a tool matches. A ranked match begins with the label.
+fn match_phrase(
+    selection: &Selection,
+    tools: &MatchingTools,
+    found: &FoundTool,
+    label: &str,
+) -> String {
+    match &found.tool_match {
+        ToolMatch::Substring(substring_match) => substring_match.phrase().to_owned(),
+        ToolMatch::Ranked(found) => format!(
+            "{label}, {} confidence ({:.2}): {}",
+            found.confidence().name(),
+            found.score,
+            match_reasons(selection, &tools.query_terms, found).join(", ")
+        ),
+    }
 }

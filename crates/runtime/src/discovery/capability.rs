@@ -9,11 +9,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::request::RequestArguments;
-use super::result::{MatchFields, OptionalFields, ToolFields, match_reasons};
+use super::result::{MatchFields, OptionalFields, ToolFields};
 use super::{LookupBody, LookupRefusal};
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
 use crate::search::ranked::{RankedMatch, RankedMatches, find_ranked};
+use crate::search::reasons::match_reasons;
 
 /// The tool's name.
 pub(super) const NAME: &str = "search_tools_by_capability";
@@ -208,7 +209,7 @@ struct CapabilitySearch<'e> {
 
 impl CapabilitySearch<'_> {
     fn explain(&self, selection: &Selection, found: &RankedMatch) -> Explanation {
-        let mut matched = match_reasons(selection, self.matches, found);
+        let mut matched = match_reasons(selection, &self.matches.ranked.terms, found);
         let mut not_matched = self.missing_words(selection, found);
         let parameters = matching_parameters(selection, &found.tool, self.required);
         let parameters = parameters.expect("matches have all required parameters");

@@ -9,7 +9,7 @@ use super::categories::{category_counts, valid_categories};
 use super::hints::{SearchRequest, navigation_hints, query_suggestions};
 use super::request::RequestArguments;
 use super::result::{MatchFields, OptionalFields, ToolFields};
-use super::{FoundTool, LookupBody, LookupRefusal};
+use super::{LookupBody, LookupRefusal};
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
 use crate::search::ranked::{Confidence, RankedMatches, find_ranked};
@@ -20,7 +20,7 @@ pub(super) const NAME: &str = "search_mcp_tools";
 #[derive(Serialize)]
 pub(super) struct SearchBody {
     query: String,
-    pub(super) results: Vec<SearchResult>,
+    results: Vec<SearchResult>,
     total_results: usize,
     search_mode: &'static str,
     search_strategy: &'static str,
@@ -33,23 +33,11 @@ pub(super) struct SearchBody {
 }
 
 #[derive(Serialize)]
-pub(super) struct SearchResult {
+struct SearchResult {
     #[serde(flatten)]
     tool: ToolFields,
     #[serde(flatten)]
     match_fields: MatchFields,
-}
-
-impl SearchResult {
-    pub(super) fn found_tool(&self) -> FoundTool<'_> {
-        FoundTool {
-            name: self.tool.name,
-            description: self.tool.description,
-            score: self.match_fields.score,
-            confidence: self.match_fields.confidence_level,
-            reasons: &self.match_fields.match_reasons,
-        }
-    }
 }
 
 /// Serialises counts as a JSON object, in order.
@@ -60,11 +48,11 @@ fn serialise_counts<S: Serializer>(
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Answers a search. Also returns the number of all matches.
+/// Answers a search.
 pub(super) fn respond(
     selection: &Selection,
     arguments: Map<String, Value>,
-) -> Result<(LookupBody<SearchBody>, usize), LookupRefusal> {
+) -> Result<LookupBody<SearchBody>, LookupRefusal> {
     let known_arguments = known_arguments(&arguments);
     let mut arguments = RequestArguments::new(arguments);
     let query = arguments.query("query", "Query");
@@ -112,12 +100,11 @@ pub(super) fn respond(
         category_breakdown: category_counts,
         query: query.clone(),
     };
-    let body = LookupBody {
+    Ok(LookupBody {
         body,
         subject: query,
         result_count: matches.best.len(),
-    };
-    Ok((body, matches.total))
+    })
 }
 
 /// The arguments that affect the search, without unknown and empty ones.

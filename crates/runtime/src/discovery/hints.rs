@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::categories::category_names;
 use super::request::MAX_RESULTS_RANGE;
-use super::result::{example_args, word_for_term};
+use super::result::example_args;
 use crate::catalog::selection::Selection;
 use crate::search::ranked::{Confidence, RankedMatch, RankedMatches};
+use crate::search::reasons::word_for_term;
 
 /// A call of `search_mcp_tools`, as far as hints need it.
 pub(super) struct SearchRequest<'q> {

@@ -9,7 +9,7 @@ use climax_input::fields::closest;
 use serde_json::{Map, Value};
 
 /// The valid values of `max_results`.
-pub(crate) const MAX_RESULTS_RANGE: RangeInclusive<usize> = 1..=50;
+pub(super) const MAX_RESULTS_RANGE: RangeInclusive<usize> = 1..=50;
 const DEFAULT_MAX_RESULTS: usize = 10;
 const MAX_QUERY_CHARACTERS: usize = 1000;
 const MAX_NAME_CHARACTERS: usize = 200;

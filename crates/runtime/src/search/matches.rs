@@ -6,94 +6,114 @@ use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::words::fold;
 use memchr::memmem::Finder;
 
-use super::SearchQuery;
 use super::tool_set::ToolSet;
 use crate::catalog::selection::Selection;
 
-/// The tools that a search found.
-pub(super) struct SearchHits {
-    /// The best ones, up to the limit of the query.
-    pub(super) best: Vec<ToolRow>,
-    /// The number of all matches.
+/// The tools that contain a text.
+pub(super) struct SubstringHits {
+    /// The numbers of the best ones, up to the limit of the query. Ties are in catalog order.
+    pub(super) best: Vec<(u32, SubstringMatch)>,
+    /// The number of all hits.
     pub(super) total: usize,
 }
 
-/// The tools that contain the needle, grouped by the quality of the match. A tool in several sets ranks by the
-/// first one.
+/// Where a tool contains the query's text, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SubstringMatch {
+    ExactName,
+    NameWord,
+    NamePrefix,
+    Word,
+    Prefix,
+    Inside,
+}
+
+impl SubstringMatch {
+    const ALL: [Self; 6] = [
+        Self::ExactName,
+        Self::NameWord,
+        Self::NamePrefix,
+        Self::Word,
+        Self::Prefix,
+        Self::Inside,
+    ];
+
+    /// The match at a place whose ends are ends of words or not.
+    fn at_place(is_in_name: bool, starts_word: bool, ends_word: bool) -> Self {
+        match (starts_word, ends_word, is_in_name) {
+            (true, true, true) => Self::NameWord,
+            (true, true, false) => Self::Word,
+            (true, false, true) => Self::NamePrefix,
+            (true, false, false) => Self::Prefix,
+            (false, ..) => Self::Inside,
+        }
+    }
+
+    /// Describes the match to a person.
+    pub(crate) fn phrase(self) -> &'static str {
+        match self {
+            Self::ExactName => "the query is its name",
+            Self::NameWord => "word of the name",
+            Self::NamePrefix => "start of a word of the name",
+            Self::Word => "whole word",
+            Self::Prefix => "start of a word",
+            Self::Inside => "contains the query",
+        }
+    }
+}
+
+/// The tools that contain the needle, in one set per [`SubstringMatch`]. A tool in several sets ranks by the
+/// best one.
 struct MatchTiers {
-    /// The needle is the name.
-    exact_name: ToolSet,
-    /// The needle is a word of the name.
-    word_of_name: ToolSet,
-    /// The needle is part of the name.
-    part_of_name: ToolSet,
-    /// The needle is anywhere in the tool's search text.
-    all: ToolSet,
+    sets: [ToolSet; SubstringMatch::ALL.len()],
 }
 
 impl MatchTiers {
     fn empty(tables: &Tables) -> Self {
         let empty = ToolSet::empty(tables.tools.rows().len());
         Self {
-            exact_name: empty.clone(),
-            word_of_name: empty.clone(),
-            part_of_name: empty.clone(),
-            all: empty,
+            sets: SubstringMatch::ALL.map(|_| empty.clone()),
         }
     }
 
-    fn best_first(&self) -> [&ToolSet; 4] {
-        [
-            &self.exact_name,
-            &self.word_of_name,
-            &self.part_of_name,
-            &self.all,
-        ]
+    fn set(&mut self, substring_match: SubstringMatch) -> &mut ToolSet {
+        &mut self.sets[substring_match as usize]
     }
 
-    /// The best matches. Ties are in catalog order.
-    fn into_hits(self, tables: &Tables, limit: usize) -> SearchHits {
-        let total = self.all.len();
-        let mut remaining = self.all.clone();
-        let mut best = Vec::new();
-        for tier in self.best_first() {
-            for tool in tier.iter() {
-                if best.len() == limit {
-                    return SearchHits { best, total };
-                }
-                if remaining.remove(tool) {
-                    best.push(tables.tools.rows().get(tool));
-                }
-            }
+    /// The best matches among the candidates.
+    fn into_hits(self, mut candidates: ToolSet, limit: usize) -> SubstringHits {
+        let mut hits = SubstringHits {
+            best: Vec::new(),
+            total: 0,
+        };
+        for (substring_match, mut set) in SubstringMatch::ALL.into_iter().zip(self.sets) {
+            set.intersect_with(&candidates);
+            candidates.remove_all(&set);
+            hits.total += set.len();
+            let remaining = limit - hits.best.len();
+            let best = set.iter().take(remaining);
+            hits.best.extend(best.map(|tool| (tool, substring_match)));
         }
-        SearchHits { best, total }
+        hits
     }
 }
 
-/// The tools that pass the query's filters and contain the needle, which is the folded query text.
+/// The candidates that contain the needle, which is the folded query text.
 pub(super) fn substring_hits(
-    selection: &Selection,
-    query: &SearchQuery,
+    tables: &Tables,
+    candidates: &ToolSet,
     needle: &str,
-) -> SearchHits {
-    let candidates = filtered_tools(selection, query.category.as_deref(), query.cli.as_deref());
-    let tables = selection.tables;
-    substring_matches(tables, &candidates, needle).into_hits(tables, query.limit)
-}
-
-fn substring_matches(tables: &Tables, candidates: &ToolSet, needle: &str) -> MatchTiers {
+    limit: usize,
+) -> SubstringHits {
     let mut matches = MatchTiers::empty(tables);
     if needle.is_empty() {
-        matches.all = candidates.clone();
-        return matches;
-    }
-    if needle.chars().all(char::is_alphanumeric) {
+        *matches.set(SubstringMatch::Inside) = candidates.clone();
+    } else if needle.chars().all(char::is_alphanumeric) {
         match_in_words(&tables.word_index, needle, &mut matches);
     } else {
         match_in_text(tables, needle, &mut matches);
     }
-    matches.all.intersect_with(candidates);
-    matches
+    matches.into_hits(candidates.clone(), limit)
 }
 
 /// The tools of offered CLIs that pass the filters. An empty filter counts as absent.
@@ -145,7 +165,8 @@ fn match_in_words(words: &WordIndex, needle: &str, matches: &mut MatchTiers) {
             return;
         };
         from = text_start(next);
-        let is_whole_word = text_start(row) == at && at + needle.len() + 1 == from;
+        let starts_word = text_start(row) == at;
+        let ends_word = at + needle.len() + 1 == from;
         let occurrences = &occurrences[occurrences_start(row)..occurrences_start(next)];
         let mut occurrences = occurrences.iter().map(integer);
         while let Some(occurrence) = occurrences.next() {
@@ -155,18 +176,12 @@ fn match_in_words(words: &WordIndex, needle: &str, matches: &mut MatchTiers) {
             } else {
                 occurrences.next().unwrap_or(first)
             };
-            matches.all.insert(first..end);
-            if occurrence & IN_NAME != 0 {
-                let tier = if is_whole_word {
-                    &mut matches.word_of_name
-                } else {
-                    &mut matches.part_of_name
-                };
-                tier.insert(first..end);
-            }
-            if is_whole_word && occurrence & IS_NAME != 0 {
-                matches.exact_name.insert(first..end);
-            }
+            let substring_match = if starts_word && ends_word && occurrence & IS_NAME != 0 {
+                SubstringMatch::ExactName
+            } else {
+                SubstringMatch::at_place(occurrence & IN_NAME != 0, starts_word, ends_word)
+            };
+            matches.set(substring_match).insert(first..end);
         }
     }
 }
@@ -194,14 +209,80 @@ fn match_in_text(tables: &Tables, needle: &str, matches: &mut MatchTiers) {
         if start(&tool) > at {
             continue;
         }
-        matches.all.insert(number..number + 1);
         // Tool names are ASCII, so folding keeps their length.
-        let name = &tool.haystack.of(haystack)[..tool.name.1 as usize];
-        if name == needle {
-            matches.exact_name.insert(number..number + 1);
-        } else if name.contains(needle) {
-            matches.part_of_name.insert(number..number + 1);
+        let name_length = tool.name.1 as usize;
+        let line = tool.haystack.of(haystack);
+        if let Some(best) = best_match(line, name_length, needle, &finder) {
+            matches.set(best).insert(number..number + 1);
         }
         number += 1;
+    }
+}
+
+/// The best of all places where a tool's line, which begins with its name, contains the needle.
+fn best_match(
+    line: &str,
+    name_length: usize,
+    needle: &str,
+    finder: &Finder<'_>,
+) -> Option<SubstringMatch> {
+    if &line[..name_length] == needle {
+        return Some(SubstringMatch::ExactName);
+    }
+    let mut best = None;
+    let mut from = 0;
+    while best != Some(SubstringMatch::NameWord)
+        && let Some(offset) = finder.find(&line.as_bytes()[from..])
+    {
+        let at = from + offset;
+        let end = at + needle.len();
+        let place = SubstringMatch::at_place(
+            end <= name_length,
+            is_word_boundary(line, at),
+            is_word_boundary(line, end),
+        );
+        best = Some(best.map_or(place, |best: SubstringMatch| best.min(place)));
+        from = at + 1;
+    }
+    best
+}
+
+/// Whether no word of the text extends across a position.
+fn is_word_boundary(text: &str, position: usize) -> bool {
+    let (before, after) = text.split_at(position);
+    !(before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_place_in_a_line_decides() {
+        for (line, name_length, needle, expected) in [
+            ("git_log x", 7, "git_log", Some(SubstringMatch::ExactName)),
+            ("a_git_log x", 9, "git_log", Some(SubstringMatch::NameWord)),
+            ("git_log x", 7, "git_", Some(SubstringMatch::NameWord)),
+            ("git_log x", 7, "git_l", Some(SubstringMatch::NamePrefix)),
+            ("git_log x", 7, "it_log", Some(SubstringMatch::Inside)),
+            ("git_log x", 7, "log x", Some(SubstringMatch::Word)),
+            (
+                "a to-do, todo-list",
+                1,
+                "to-d",
+                Some(SubstringMatch::Prefix),
+            ),
+            // Later places can be better.
+            ("a_b-cd b-c", 6, "b-c", Some(SubstringMatch::NamePrefix)),
+            ("a ab-c b-cd", 1, "b-c", Some(SubstringMatch::Prefix)),
+            ("a ab-c b-cd b-c", 1, "b-c", Some(SubstringMatch::Word)),
+            ("xa_b_a_b_a x", 10, "a_b_a", Some(SubstringMatch::NameWord)),
+            ("b-cd_b-c x", 8, "b-c", Some(SubstringMatch::NameWord)),
+            ("a größe-ä", 1, "ße-ä", Some(SubstringMatch::Inside)),
+            ("a x", 1, "b-c", None),
+        ] {
+            let found = best_match(line, name_length, needle, &Finder::new(needle));
+            assert_eq!(found, expected, "{needle:?} in {line:?}");
+        }
     }
 }

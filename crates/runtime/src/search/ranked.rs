@@ -1,5 +1,7 @@
 //! Turns a query in plain words into the best matching tools, with a score for each.
 
+use std::collections::HashSet;
+
 use climax_catalog::tables::ToolRow;
 use climax_discovery::rank::{Ranked, RankingMode};
 use climax_discovery::tokens::normalised_name;
@@ -12,8 +14,27 @@ pub(crate) struct RankedMatches {
     pub(crate) best: Vec<RankedMatch>,
     /// The number of all matches.
     pub(crate) total: usize,
+    /// The numbers of the tools whose name is the query.
+    exact: Vec<u32>,
     /// The terms that the query was looked up by.
     pub(crate) ranked: Ranked,
+}
+
+impl RankedMatches {
+    /// Removes the matches that are too weak next to the best one. A tool whose name is the query stays.
+    pub(crate) fn keep_useful(&mut self) {
+        let useful_count = self.ranked.useful_count();
+        let useful = self.ranked.best.iter().take(useful_count);
+        let useful: HashSet<u32> = useful.map(|hit| hit.tool).collect();
+        self.best
+            .retain(|found| found.is_exact_name || useful.contains(&found.number));
+        let is_counted = |number: &&u32| {
+            let position = self.ranked.position(**number);
+            position.is_some_and(|position| position < useful_count)
+        };
+        let counted = self.exact.iter().filter(is_counted).count();
+        self.total = useful_count + self.exact.len() - counted;
+    }
 }
 
 /// A tool that matches a query.
@@ -32,6 +53,12 @@ pub(crate) enum Confidence {
     High,
     Medium,
     Low,
+}
+
+impl RankedMatch {
+    pub(crate) fn confidence(&self) -> Confidence {
+        Confidence::from_score(self.score)
+    }
 }
 
 impl Confidence {
@@ -69,13 +96,12 @@ pub(crate) fn find_ranked(
     // At least two, because the score depends on the lead over the next match.
     let ranked = index.rank(query, mode, limit.max(2), &is_candidate);
     let exact = exact_name_matches(selection, query, &ranked, &is_candidate);
-    let mut total = ranked.total;
+    let mut total = ranked.all.len();
     let mut best = Vec::new();
     for number in &exact {
         best.push(ranked_match(selection, *number, 1.0, true));
         // A name can consist of stop words only, so that ranking does not find it.
-        let is_counted = ranked.named.contains(number);
-        total += usize::from(!is_counted && !ranked.best.iter().any(|hit| hit.tool == *number));
+        total += usize::from(ranked.position(*number).is_none());
     }
     let others = ranked.best.iter().filter(|hit| !exact.contains(&hit.tool));
     best.extend(others.map(|hit| {
@@ -86,6 +112,7 @@ pub(crate) fn find_ranked(
     RankedMatches {
         best,
         total,
+        exact,
         ranked,
     }
 }
