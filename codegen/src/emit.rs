@@ -110,7 +110,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
     let code = quote! {
         use ::climax_runtime::generated::{
             ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery,
-            Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams, WordIndex, phf,
+            Index, Notes, PhfBorrow, ByteRange, Table, Tables, Trigrams, WordIndex, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {
@@ -137,7 +137,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
 
         impl PhfBorrow<str> for NameKey {
             fn borrow(&self) -> &str {
-                Piece(self.0, self.1).of(&TABLES.text)
+                ByteRange(self.0, self.1).of(&TABLES.text)
             }
         }
     };

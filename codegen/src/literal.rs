@@ -6,7 +6,7 @@ use std::hash::Hasher;
 
 use climax_catalog::Tables;
 use climax_catalog::baked::BakedValue;
-use climax_catalog::rows::Piece;
+use climax_catalog::rows::ByteRange;
 use phf_shared::{FmtConst, PhfHash};
 use proc_macro2::Literal;
 
@@ -53,7 +53,7 @@ pub(crate) fn tool_name_map(tables: &Tables) -> String {
 
 struct PhfKey<'t> {
     name: &'t str,
-    piece: Piece,
+    piece: ByteRange,
 }
 
 impl PartialEq for PhfKey<'_> {
@@ -78,7 +78,7 @@ impl PhfHash for PhfKey<'_> {
 
 impl FmtConst for PhfKey<'_> {
     fn fmt_const(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Piece(offset, length) = self.piece;
+        let ByteRange(offset, length) = self.piece;
         write!(formatter, "NameKey({offset}, {length})")
     }
 }

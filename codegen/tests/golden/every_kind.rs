@@ -3,8 +3,8 @@
 mod baked {
     use ::climax_runtime::generated::{
         ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
-        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, Piece, Table, Tables, Trigrams,
-        WordIndex, phf,
+        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, ByteRange, Table, Tables,
+        Trigrams, WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "7686e20b9a08f27e",
@@ -31,7 +31,7 @@ mod baked {
     struct NameKey(u32, u32);
     impl PhfBorrow<str> for NameKey {
         fn borrow(&self) -> &str {
-            Piece(self.0, self.1).of(&TABLES.text)
+            ByteRange(self.0, self.1).of(&TABLES.text)
         }
     }
     mod every_kind {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::facts::{ArgumentFacts, CliFacts, Facts, LimitFacts, PatternFacts, ToolFacts};
 use crate::index::build_word_index;
-use crate::rows::{Piece, RowRange, ScalarRow, to_u32};
+use crate::rows::{ByteRange, RowRange, ScalarRow, to_u32};
 use crate::schema::input_schema;
 use crate::tables::{ArgumentRow, CliRow, LimitRow, Tables, ToolRow};
 
@@ -43,7 +43,7 @@ pub fn build(facts: &Facts<'_>) -> Tables {
 struct TablesBuilder<'f> {
     tables: Tables,
     /// The automaton of each pattern that was stored, because arguments can share patterns.
-    automata: HashMap<&'f str, Piece>,
+    automata: HashMap<&'f str, ByteRange>,
 }
 
 impl<'f> TablesBuilder<'f> {
@@ -57,12 +57,12 @@ impl<'f> TablesBuilder<'f> {
         });
         let summary = self.push_text(&summary.to_string());
         let category_key = fold(cli.category.unwrap_or_default());
-        let tags: Vec<Piece> = cli
+        let tags: Vec<ByteRange> = cli
             .tags
             .iter()
             .map(|tag| self.find_or_push(summary, tag))
             .collect();
-        let env: Vec<Piece> = cli
+        let env: Vec<ByteRange> = cli
             .env
             .iter()
             .map(|variable| self.push_text(variable))
@@ -111,7 +111,7 @@ impl<'f> TablesBuilder<'f> {
             arguments: self.tables.arguments.extend(arguments),
             limits: self.tables.limits.extend(limits),
             entry,
-            haystack: Piece(to_u32(self.tables.haystack.len()), to_u32(line.len())),
+            haystack: ByteRange(to_u32(self.tables.haystack.len()), to_u32(line.len())),
             timeout_ms: tool.timeout_ms,
             risk: tool.risk,
         };
@@ -119,7 +119,7 @@ impl<'f> TablesBuilder<'f> {
         self.tables.tools.push(&row);
     }
 
-    fn argument_row(&mut self, entry: Piece, argument: &ArgumentFacts<'f>) -> ArgumentRow {
+    fn argument_row(&mut self, entry: ByteRange, argument: &ArgumentFacts<'f>) -> ArgumentRow {
         let mut scalar_row = |value| ScalarRow::new(value, |text| self.find_or_push(entry, text));
         let default = argument.default.as_ref().map(&mut scalar_row);
         let choices: Vec<ScalarRow> = argument.choices.iter().map(scalar_row).collect();
@@ -134,44 +134,46 @@ impl<'f> TablesBuilder<'f> {
         }
     }
 
-    fn limit_row(&mut self, entry: Piece, argument: &str, limit: &LimitFacts<'f>) -> LimitRow {
+    fn limit_row(&mut self, entry: ByteRange, argument: &str, limit: &LimitFacts<'f>) -> LimitRow {
         let pattern = limit.pattern.as_ref();
         let schema = pattern.and_then(|pattern| pattern.schema);
         LimitRow {
             argument: self.find_or_push(entry, argument),
             pattern: pattern.map(|pattern| self.find_or_push(entry, pattern.text)),
             pattern_schema: schema.map(|schema| self.find_or_push(entry, schema)),
-            automaton: pattern.map_or(Piece::default(), |pattern| self.push_automaton(pattern)),
+            automaton: pattern.map_or(ByteRange::default(), |pattern| self.push_automaton(pattern)),
             min: limit.min,
             max: limit.max,
             begins_with_dash: limit.begins_with_dash,
         }
     }
 
-    fn push_automaton(&mut self, pattern: &PatternFacts<'f>) -> Piece {
+    fn push_automaton(&mut self, pattern: &PatternFacts<'f>) -> ByteRange {
         let automata = &mut self.tables.automata;
         *self.automata.entry(pattern.text).or_insert_with(|| {
-            let piece = Piece(to_u32(automata.len()), to_u32(pattern.automaton.len()));
+            let piece = ByteRange(to_u32(automata.len()), to_u32(pattern.automaton.len()));
             automata.to_mut().extend(pattern.automaton);
             piece
         })
     }
 
     /// Adds a text as a line of its own, to keep generated code readable.
-    fn push_text(&mut self, part: &str) -> Piece {
+    fn push_text(&mut self, part: &str) -> ByteRange {
         if part.is_empty() {
-            return Piece::default();
+            return ByteRange::default();
         }
         let text = self.tables.text.to_mut();
-        let piece = Piece(to_u32(text.len()), to_u32(part.len()));
+        let piece = ByteRange(to_u32(text.len()), to_u32(part.len()));
         text.extend([part, "\n"]);
         piece
     }
 
     /// Finds a text within a piece that was added before. Adds it if it is not there.
-    fn find_or_push(&mut self, whole: Piece, part: &str) -> Piece {
+    fn find_or_push(&mut self, whole: ByteRange, part: &str) -> ByteRange {
         match whole.of(&self.tables.text).find(part) {
-            Some(offset) if !part.is_empty() => Piece(whole.0 + to_u32(offset), to_u32(part.len())),
+            Some(offset) if !part.is_empty() => {
+                ByteRange(whole.0 + to_u32(offset), to_u32(part.len()))
+            }
             _ => self.push_text(part),
         }
     }

@@ -160,9 +160,9 @@ impl Row for Number {
 
 /// A byte range of a text or of a byte string: its start and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Piece(pub u32, pub u32);
+pub struct ByteRange(pub u32, pub u32);
 
-impl Row for Piece {
+impl Row for ByteRange {
     const SIZE: usize = 2 * size_of::<u32>();
 
     fn encode(&self, bytes: &mut Vec<u8>) {
@@ -175,7 +175,7 @@ impl Row for Piece {
     }
 }
 
-impl Piece {
+impl ByteRange {
     /// The text in this range.
     ///
     /// # Panics
@@ -222,7 +222,7 @@ impl RowRange {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarRow {
     /// Text
-    Text(Piece),
+    Text(ByteRange),
     /// An integer
     Integer(i64),
     /// An integer or a float
@@ -244,7 +244,7 @@ impl ScalarRow {
     }
 
     /// Makes the row for a value. `push` stores text.
-    pub fn new(value: &Scalar<'_>, push: impl FnOnce(&str) -> Piece) -> Self {
+    pub fn new(value: &Scalar<'_>, push: impl FnOnce(&str) -> ByteRange) -> Self {
         match value {
             Scalar::Text(text) => Self::Text(push(text)),
             Scalar::Integer(integer) => Self::Integer(*integer),
@@ -284,7 +284,7 @@ impl Row for ScalarRow {
 
     fn decode(bytes: &mut &[u8]) -> Self {
         match u8::decode(bytes) {
-            0 => Self::Text(Piece::decode(bytes)),
+            0 => Self::Text(ByteRange::decode(bytes)),
             1 => Self::Integer(i64::decode(bytes)),
             2 => Self::Number(Number::Integer(i64::decode(bytes))),
             3 => Self::Number(Number::Float(f64::decode(bytes))),
@@ -476,7 +476,7 @@ mod tests {
             /// A boolean
             flag: bool,
             /// A part of a text
-            piece: Option<Piece>,
+            piece: Option<ByteRange>,
             /// An enum
             risk: Option<Risk>,
             /// An enum
@@ -495,7 +495,7 @@ mod tests {
             number,
             large: u64::MAX - u64::from(number),
             flag: number == 1,
-            piece: (number != 2).then_some(Piece(7, number)),
+            piece: (number != 2).then_some(ByteRange(7, number)),
             risk: [None, Some(Risk::Read), Some(Risk::Destructive)][number as usize % 3],
             kind: [
                 ArgumentType::Boolean,
@@ -508,7 +508,7 @@ mod tests {
                 Some(Number::Integer(i64::MIN)),
             ][number as usize % 3],
             value: [
-                ScalarRow::Text(Piece(1, 2)),
+                ScalarRow::Text(ByteRange(1, 2)),
                 ScalarRow::Integer(-1),
                 ScalarRow::Number(Number::Integer(3)),
                 ScalarRow::Number(Number::Float(1e300)),

@@ -10,7 +10,7 @@ use crate::facts::{
     ArgumentFacts, CliFacts, Facts, LimitFacts, PatternFacts, PlacementKind, ToolFacts,
 };
 use crate::index::WordIndex;
-use crate::rows::{Piece, RowRange, ScalarRow, Table};
+use crate::rows::{ByteRange, RowRange, ScalarRow, Table};
 
 crate::tables! {
     /// The data about tools that is baked into a binary.
@@ -32,7 +32,7 @@ crate::tables! {
         /// The limits that policies set, in the order of the tools.
         limits: Table<LimitRow>,
         /// The elements of all lists of texts.
-        lists: Table<Piece>,
+        lists: Table<ByteRange>,
         /// The compiled automata of all patterns.
         automata: Cow<'static, [u8]>,
         /// Whether a policy has been applied.
@@ -44,27 +44,27 @@ crate::row! {
     /// One CLI.
     CliRow {
         /// The config's file name without its extension.
-        stem: Piece,
+        stem: ByteRange,
         /// Its name.
-        name: Piece,
+        name: ByteRange,
         /// The folded name, which filters compare.
-        name_key: Piece,
+        name_key: ByteRange,
         /// What it is for; may be empty.
-        description: Piece,
+        description: ByteRange,
         /// Its category.
-        category: Option<Piece>,
+        category: Option<ByteRange>,
         /// The folded category, which filters compare; empty if there is none.
-        category_key: Piece,
+        category_key: ByteRange,
         /// Additional search words: a list of texts.
         tags: RowRange,
         /// The base command as written.
-        command: Piece,
+        command: ByteRange,
         /// Environment variables, each as `NAME=value`: a list of texts.
         env: RowRange,
         /// The working directory of its commands.
-        working_dir: Option<Piece>,
+        working_dir: Option<ByteRange>,
         /// JSON: its entry in the summary of all CLIs.
-        summary: Piece,
+        summary: ByteRange,
         /// Its tools.
         tools: RowRange,
     }
@@ -76,19 +76,19 @@ crate::row! {
         /// The number of its CLI.
         cli: u32,
         /// Its name.
-        name: Piece,
+        name: ByteRange,
         /// What it does.
-        description: Piece,
+        description: ByteRange,
         /// The words after the CLI's base command, separated by single spaces.
-        command: Piece,
+        command: ByteRange,
         /// Its arguments in definition order.
         arguments: RowRange,
         /// The limits that policies set for its arguments.
         limits: RowRange,
         /// JSON: its entry in search results.
-        entry: Piece,
+        entry: ByteRange,
         /// Its line in the haystack, which begins with its name.
-        haystack: Piece,
+        haystack: ByteRange,
         /// The timeout of a call in milliseconds.
         timeout_ms: u64,
         /// The risk of a call, if the config states one.
@@ -100,9 +100,9 @@ crate::row! {
     /// One argument.
     ArgumentRow {
         /// Its name.
-        name: Piece,
+        name: ByteRange,
         /// What it means; may be empty.
-        description: Piece,
+        description: ByteRange,
         /// The type of its value.
         kind: ArgumentType,
         /// Whether a call must provide it.
@@ -120,13 +120,13 @@ crate::row! {
     /// A limit that a policy sets for the values of an argument.
     LimitRow {
         /// The argument's name.
-        argument: Piece,
+        argument: ByteRange,
         /// The pattern as written.
-        pattern: Option<Piece>,
+        pattern: Option<ByteRange>,
         /// The same pattern for JSON Schema, if it can be expressed there.
-        pattern_schema: Option<Piece>,
+        pattern_schema: Option<ByteRange>,
         /// The compiled automaton; empty if there is none.
-        automaton: Piece,
+        automaton: ByteRange,
         /// The smallest allowed value.
         min: Option<Number>,
         /// The largest allowed value.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use climax_catalog::facts::{Facts, ToolFacts};
-use climax_catalog::rows::{Piece, RowRange, Rows, ScalarRow, Table, to_u32};
+use climax_catalog::rows::{ByteRange, RowRange, Rows, ScalarRow, Table, to_u32};
 use climax_core::scalar::Scalar;
 
 use crate::complexity::{Complexity, complexity};
@@ -26,7 +26,7 @@ climax_catalog::tables! {
         /// The argument values of all example calls.
         values: Table<ExampleValue>,
         /// The sentences of all best practices and pitfalls.
-        sentences: Table<Piece>,
+        sentences: Table<ByteRange>,
         /// The tool numbers of all lists of related tools.
         related: Table<u32>,
     }
@@ -116,7 +116,7 @@ pub fn notes(facts: &Facts<'_>, relations: &[Relations], centrality: &[u32]) -> 
 struct NotesBuilder {
     notes: Notes,
     /// The position in `notes.text` of each text that was added.
-    pieces: HashMap<String, Piece>,
+    pieces: HashMap<String, ByteRange>,
 }
 
 impl NotesBuilder {
@@ -163,17 +163,17 @@ impl NotesBuilder {
     }
 
     fn push_sentences(&mut self, sentences: &[String]) -> RowRange {
-        let pieces: Vec<Piece> = sentences.iter().map(|text| self.intern(text)).collect();
+        let pieces: Vec<ByteRange> = sentences.iter().map(|text| self.intern(text)).collect();
         self.notes.sentences.extend(pieces)
     }
 
     /// Returns the position of a text. Adds it if it is new.
-    fn intern(&mut self, part: &str) -> Piece {
+    fn intern(&mut self, part: &str) -> ByteRange {
         if let Some(piece) = self.pieces.get(part) {
             return *piece;
         }
         let text = self.notes.text.to_mut();
-        let piece = Piece(to_u32(text.len()), to_u32(part.len()));
+        let piece = ByteRange(to_u32(text.len()), to_u32(part.len()));
         text.extend([part, "\n"]);
         self.pieces.insert(part.to_owned(), piece);
         piece

@@ -155,7 +155,7 @@ pub struct Hit {
 }
 
 /// The result of a query.
-pub struct Ranked {
+pub struct Ranking {
     /// The best hits, the best first; equal ones in catalog order.
     pub best: Vec<Hit>,
     /// All hits, in catalog order.
@@ -179,8 +179,8 @@ impl<'i> TermIndex<'i> {
         mode: RankingMode,
         limit: usize,
         is_offered: impl Fn(u32) -> bool,
-    ) -> Ranked {
-        let mut ranked = Ranked {
+    ) -> Ranking {
+        let mut ranked = Ranking {
             best: Vec::new(),
             all: Vec::new(),
             terms: Vec::new(),
@@ -225,7 +225,7 @@ impl<'i> TermIndex<'i> {
     }
 
     /// Collects the terms that a query looks up.
-    fn collect_terms(&self, query: &str, mode: RankingMode, ranked: &mut Ranked) {
+    fn collect_terms(&self, query: &str, mode: RankingMode, ranked: &mut Ranking) {
         let mut trigram_counts = Vec::new();
         for word in self.stemmed_words(query) {
             ranked.words.push(QueryWord {
@@ -292,7 +292,7 @@ impl<'i> TermIndex<'i> {
         &self,
         word: &StemmedWord,
         candidates: &[(usize, usize)],
-        ranked: &mut Ranked,
+        ranked: &mut Ranking,
     ) {
         let term = word.term.as_str();
         let max_distance: u8 = if term.len() >= 8 { 2 } else { 1 };
@@ -347,7 +347,7 @@ impl<'i> TermIndex<'i> {
         word: &StemmedWord,
         candidates: &[(usize, usize)],
         expansion: QueryExpansion,
-        ranked: &mut Ranked,
+        ranked: &mut Ranking,
     ) {
         let others = candidates.iter().filter(|(row, _)| Some(*row) != word.row);
         let mut similar: Vec<(f64, usize)> = others
@@ -438,7 +438,7 @@ fn number_at(row: [u8; 8], offset: usize) -> usize {
     u32::from_le_bytes(*bytes) as usize
 }
 
-impl Ranked {
+impl Ranking {
     /// Inserts a hit by its score, if it is among the best. With a large limit, hits are only collected, and
     /// sorted at the end.
     fn insert(&mut self, hit: Hit, limit: usize) {
@@ -547,7 +547,7 @@ fn min_common_trigrams(
 mod tests {
     use super::*;
 
-    fn ranked(scores: &[f64]) -> Ranked {
+    fn ranked(scores: &[f64]) -> Ranking {
         let hits = (0..).zip(scores);
         let all: Vec<Hit> = hits
             .map(|(tool, score)| Hit {
@@ -557,7 +557,7 @@ mod tests {
             .collect();
         let mut best = all.clone();
         best.sort_by(|one, other| other.score.total_cmp(&one.score));
-        Ranked {
+        Ranking {
             best,
             all,
             terms: Vec::new(),

@@ -7,7 +7,7 @@ pub use std::borrow::Cow;
 
 pub use climax_catalog::Tables;
 pub use climax_catalog::index::WordIndex;
-pub use climax_catalog::rows::{Piece, Table};
+pub use climax_catalog::rows::{ByteRange, Table};
 pub use climax_core::scalar::Number;
 pub use climax_discovery::Discovery;
 pub use climax_discovery::index::Index;

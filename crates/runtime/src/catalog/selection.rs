@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use climax_catalog::rows::{Piece, Rows};
+use climax_catalog::rows::{ByteRange, Rows};
 use climax_catalog::schema::input_schema;
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_catalog::{OriginalNumbers, Tables};
@@ -211,7 +211,7 @@ impl Selection {
     }
 
     /// Resolves a piece of the tables' text.
-    pub(crate) fn text(&self, piece: Piece) -> &'static str {
+    pub(crate) fn text(&self, piece: ByteRange) -> &'static str {
         piece.of(&self.tables.text)
     }
 }

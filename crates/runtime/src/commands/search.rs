@@ -114,7 +114,7 @@ fn match_phrase(
 ) -> String {
     match &found.tool_match {
         ToolMatch::Substring(substring_match) => substring_match.phrase().to_owned(),
-        ToolMatch::Ranked(found) => format!(
+        ToolMatch::Ranking(found) => format!(
             "{label}, {} confidence ({:.2}): {}",
             found.confidence().name(),
             found.score,

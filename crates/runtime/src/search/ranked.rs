@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use climax_catalog::tables::ToolRow;
-use climax_discovery::rank::{Ranked, RankingMode};
+use climax_discovery::rank::{Ranking, RankingMode};
 use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
@@ -17,7 +17,7 @@ pub(crate) struct RankedMatches {
     /// The numbers of the tools whose name is the query.
     exact: Vec<u32>,
     /// The terms that the query was looked up by.
-    pub(crate) ranked: Ranked,
+    pub(crate) ranked: Ranking,
 }
 
 impl RankedMatches {
@@ -158,7 +158,7 @@ fn split_camel_case(query: &str) -> String {
 fn exact_name_matches(
     selection: &Selection,
     query: &str,
-    ranked: &Ranked,
+    ranked: &Ranking,
     is_candidate: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
     let query_key = normalised_name(query);

@@ -1,6 +1,6 @@
 //! The response of a search, and its JSON, which is assembled from baked entries.
 
-use climax_catalog::rows::Piece;
+use climax_catalog::rows::ByteRange;
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_discovery::rank::QueryTerm;
 use serde_json::json;
@@ -46,14 +46,14 @@ pub(crate) enum ToolMatch {
     /// It contains the query.
     Substring(SubstringMatch),
     /// It has words of the query.
-    Ranked(RankedMatch),
+    Ranking(RankedMatch),
 }
 
 impl From<RankedMatch> for FoundTool {
     fn from(found: RankedMatch) -> Self {
         Self {
             tool: found.tool,
-            tool_match: ToolMatch::Ranked(found),
+            tool_match: ToolMatch::Ranking(found),
         }
     }
 }
@@ -90,7 +90,7 @@ impl MatchingTools {
     /// Whether even the best ranked result is probably not the right tool.
     fn has_low_confidence(&self) -> bool {
         let best = self.results.first().map(|found| &found.tool_match);
-        matches!(best, Some(ToolMatch::Ranked(best)) if best.confidence() == Confidence::Low)
+        matches!(best, Some(ToolMatch::Ranking(best)) if best.confidence() == Confidence::Low)
     }
 
     /// The beginning of the JSON object, up to the total.
@@ -124,7 +124,7 @@ impl MatchingTools {
 }
 
 /// Adds an array of baked JSON values.
-fn push_array(json: &mut String, selection: &Selection, values: impl Iterator<Item = Piece>) {
+fn push_array(json: &mut String, selection: &Selection, values: impl Iterator<Item = ByteRange>) {
     json.push('[');
     for (index, value) in values.enumerate() {
         if index > 0 {

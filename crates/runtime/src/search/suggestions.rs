@@ -1,6 +1,6 @@
 //! Finds the names that a filter without matches was probably meant to be.
 
-use climax_catalog::rows::Piece;
+use climax_catalog::rows::ByteRange;
 use climax_catalog::tables::CliRow;
 use climax_core::words::fold;
 use climax_input::fields::closest;
@@ -32,7 +32,7 @@ pub(super) fn names_close_to_filters(
 fn closest_name(
     selection: &Selection,
     filter: &str,
-    key_and_name: impl Fn(&CliRow) -> Option<(Piece, Piece)>,
+    key_and_name: impl Fn(&CliRow) -> Option<(ByteRange, ByteRange)>,
 ) -> Option<&'static str> {
     if filter.is_empty() || filter.len() > MAX_FILTER_BYTES {
         return None;
