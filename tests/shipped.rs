@@ -233,6 +233,15 @@ fn everyday_queries_find_the_tool_among_the_first_five() {
     }
 }
 
+#[test]
+fn a_short_word_does_not_find_longer_words_that_contain_it_first() {
+    let mut server = server();
+    for (query, weak) in [("sed", "cargo_clippy_fix"), ("tar", "docker_start")] {
+        let found = server.matching_tools(&json!({"query": query}));
+        assert!(!found.is_empty() && found[0] != weak, "{query}: {found:?}");
+    }
+}
+
 // The shipped policies.
 
 /// A server with a shipped policy, whose program of this name is replaced by one that prints its arguments.

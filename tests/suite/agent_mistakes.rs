@@ -135,7 +135,7 @@ fn other_parameters_of_climax_call_are_refused_where_the_tool_declares_a_risk() 
         &call(&mut server, &arguments),
         &[
             "Unknown argument 'dry_run': put it into 'args'",
-            "Unknown argument 'arg': did you mean 'args'?",
+            "Unknown argument 'arg': expected one of tool_name, args",
             "Unknown argument 'verbose': expected one of tool_name, args",
         ],
     );

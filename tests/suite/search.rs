@@ -295,6 +295,15 @@ fn tier(name: &str, line: &str, needle: &str) -> usize {
         .into_iter();
         neighbours.any(|neighbour| neighbour.is_none_or(|letter| !letter.is_alphanumeric()))
     };
+    // A needle that spans words is never most of one.
+    let word_length = |position: usize| {
+        if !needle.chars().all(char::is_alphanumeric) {
+            return usize::MAX;
+        }
+        let before = line[..position].rsplit(|letter: char| !letter.is_alphanumeric());
+        let after = line[position..].split(|letter: char| !letter.is_alphanumeric());
+        before.take(1).chain(after.take(1)).map(str::len).sum()
+    };
     let places = line.char_indices().map(|(position, _)| position);
     let places = places.filter(|position| line[*position..].starts_with(needle));
     let tiers = places.map(|start| {
@@ -304,7 +313,8 @@ fn tier(name: &str, line: &str, needle: &str) -> usize {
             (true, false, true) => 2,
             (true, true, false) => 3,
             (true, false, false) => 4,
-            (false, ..) => 5,
+            (false, ..) if 2 * needle.len() >= word_length(start) => 5,
+            (false, ..) => 6,
         }
     });
     tiers.min().expect("the line contains the needle")

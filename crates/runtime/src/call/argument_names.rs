@@ -62,10 +62,14 @@ pub(crate) fn resolve_names<'a>(
     resolved
 }
 
+/// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
+const MIN_SUGGESTED_KEY_BYTES: usize = 4;
+
 /// The error line for an unknown key.
 pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
     let shown = truncate_for_message(key);
-    match closest(&key.to_lowercase(), names) {
+    let similar = closest(&key.to_lowercase(), names);
+    match similar.filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")
@@ -195,6 +199,7 @@ mod tests {
         for (key, names, line) in [
             ("dryrun", &NAMES[..2], "did you mean 'dry_run'?"),
             ("MaxCuont", &NAMES[..2], "did you mean 'max_count'?"),
+            ("dry", &NAMES[..2], "expected one of dry_run, max_count"),
             (
                 "repository",
                 &NAMES[..2],

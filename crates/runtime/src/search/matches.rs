@@ -25,16 +25,19 @@ pub(crate) enum SubstringMatch {
     NamePrefix,
     Word,
     Prefix,
+    /// Inside a word, at least half of it: `sed` in `unused`, but not in `refused`.
+    HalfWord,
     Inside,
 }
 
 impl SubstringMatch {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::ExactName,
         Self::NameWord,
         Self::NamePrefix,
         Self::Word,
         Self::Prefix,
+        Self::HalfWord,
         Self::Inside,
     ];
 
@@ -57,7 +60,7 @@ impl SubstringMatch {
             Self::NamePrefix => "start of a word of the name",
             Self::Word => "whole word",
             Self::Prefix => "start of a word",
-            Self::Inside => "contains the query",
+            Self::HalfWord | Self::Inside => "contains the query",
         }
     }
 }
@@ -167,6 +170,7 @@ fn match_in_words(words: &WordIndex, needle: &str, matches: &mut MatchTiers) {
         from = text_start(next);
         let starts_word = text_start(row) == at;
         let ends_word = at + needle.len() + 1 == from;
+        let word_length = from - 1 - text_start(row);
         let occurrences = &occurrences[occurrences_start(row)..occurrences_start(next)];
         let mut occurrences = occurrences.iter().map(integer);
         while let Some(occurrence) = occurrences.next() {
@@ -178,6 +182,8 @@ fn match_in_words(words: &WordIndex, needle: &str, matches: &mut MatchTiers) {
             };
             let substring_match = if starts_word && ends_word && occurrence & IS_NAME != 0 {
                 SubstringMatch::ExactName
+            } else if !starts_word && 2 * needle.len() >= word_length {
+                SubstringMatch::HalfWord
             } else {
                 SubstringMatch::at_place(occurrence & IN_NAME != 0, starts_word, ends_word)
             };
