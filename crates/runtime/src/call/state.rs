@@ -27,6 +27,11 @@ impl CallState {
         self.set(CallPhase::WroteLine(line));
     }
 
+    /// Whether the command has started.
+    pub(crate) fn has_started(&self) -> bool {
+        *lock(&self.0) != CallPhase::Waiting
+    }
+
     /// The progress message after `seconds`.
     pub(crate) fn progress_message(&self, seconds: u64) -> String {
         match &*lock(&self.0) {

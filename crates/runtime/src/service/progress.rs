@@ -24,10 +24,15 @@ pub(super) async fn report_while<T>(
     let start = Instant::now();
     let mut call = pin!(call);
     let first_poll = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
+    let (mut seconds, mut message) = (0, "started".to_owned());
     if let Poll::Ready(result) = first_poll {
+        // A fast command can have ended by now. A call that was refused has not started one.
+        if state.has_started() {
+            let update = ProgressUpdate { seconds, message };
+            client.report_progress(update).await;
+        }
         return result;
     }
-    let (mut seconds, mut message) = (0, "started".to_owned());
     loop {
         let mut report = pin!(client.report_progress(ProgressUpdate { seconds, message }));
         // The call continues while the report waits for a client that does not read.
@@ -84,10 +89,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_completes_at_once_is_not_reported() {
+    async fn a_call_that_completes_at_once_is_reported_only_if_its_command_started() {
         let (client, state) = (Recorder::default(), CallState::default());
         report_while(async {}, &state, &client).await;
         assert!(lock(&client.0).is_empty());
+        report_while(async { state.set_running() }, &state, &client).await;
+        assert_eq!(lock(&client.0).as_slice(), [(0, "started".to_owned())]);
     }
 
     #[tokio::test]
