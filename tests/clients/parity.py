@@ -72,7 +72,7 @@ def compare(what, python, rust):
 
 
 def with_typed_enums(schema):
-    """Converts enum values to the argument's type, as Rust does. This is the only allowed difference."""
+    """Converts enum values to the argument's type, as Rust does."""
     types = {"integer": int, "number": float}
     properties = {}
     for name, property in schema["properties"].items():
@@ -85,7 +85,11 @@ def with_typed_enums(schema):
 
 def compare_tools(python, rust):
     differences = compare("description", python.description, rust.description)
-    schemas = with_typed_enums(python.inputSchema), rust.inputSchema
+    expected = with_typed_enums(python.inputSchema)
+    if rust.annotations and rust.annotations.readOnlyHint is False:
+        # Only Rust refuses unknown arguments of tools that change something.
+        expected = {**expected, "additionalProperties": False}
+    schemas = expected, rust.inputSchema
     for key in dict.fromkeys([*schemas[0], *schemas[1]]):
         values = [schema.get(key) for schema in schemas]
         if key != "properties":
