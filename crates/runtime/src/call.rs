@@ -70,8 +70,9 @@ impl Executor {
             let reason = "The base command is empty: check the environment variables that it uses";
             return answer(Outcome::not_started(reason.to_owned()));
         }
-        let resolved = resolve_names(&request.arguments, &argument_names(selection, tool));
-        let name_errors = name_errors(selection, tool, request, &resolved);
+        let argument_names = argument_names(selection, tool);
+        let resolved = resolve_names(&request.arguments, &argument_names);
+        let name_errors = name_errors(tool, &argument_names, request, &resolved);
         // Owns the strings that coercion creates; the command line borrows them.
         let arena = Bump::new();
         let argv = Argv::new(&base, selection.text(tool.command));
@@ -185,21 +186,22 @@ fn argument_names(selection: &Selection, tool: &ToolRow) -> Vec<&'static str> {
 
 /// The error lines for the keys of a call: duplicates, then unknown ones if the tool refuses them.
 fn name_errors(
-    selection: &Selection,
     tool: &ToolRow,
+    argument_names: &[&str],
     request: &CallRequest,
     resolved: &ResolvedArguments<'_>,
 ) -> Vec<String> {
     let mut errors = resolved.duplicates.clone();
     if refuses_unknown_arguments(tool.risk) {
-        let names = argument_names(selection, tool);
         let unknown = resolved.unknown.iter();
-        errors.extend(unknown.map(|key| unknown_argument(key, &names)));
+        errors.extend(unknown.map(|key| unknown_argument(key, argument_names)));
         let parameters = request.unknown_parameters.iter();
-        errors.extend(parameters.map(|key| match name_for_key(key, &names) {
-            Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
-            None => unknown_argument(key, &["tool_name", "args"]),
-        }));
+        errors.extend(
+            parameters.map(|key| match name_for_key(key, argument_names) {
+                Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+                None => unknown_argument(key, &["tool_name", "args"]),
+            }),
+        );
     }
     errors
 }
