@@ -180,7 +180,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow) -> Value {
 }
 
 /// The words that every command line of a tool starts with.
-fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
+pub(super) fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()
