@@ -1,6 +1,7 @@
 //! Parses the command line and runs a subcommand. Each subcommand has its own file.
 
 pub(crate) mod configuration;
+mod installed;
 mod list;
 mod run;
 mod search;
