@@ -16,6 +16,9 @@ const FILES_PER_COMMAND: u64 = 3 + 2 + 1 + 1;
 /// what the start of a command takes in addition.
 const SERVER_FILES: u64 = 28;
 
+/// The share of the open files that stored output may use: one file in this many.
+const FILES_PER_STORED_OUTPUT: u64 = 16;
+
 /// A worker, its command, and one process that the command starts.
 const PROCESSES_PER_COMMAND: u64 = 3;
 
@@ -81,8 +84,19 @@ pub(crate) fn max_commands() -> usize {
     commands_within(files, process_limit())
 }
 
+/// How many files the limit leaves for stored output.
+pub(crate) fn max_stored_files() -> usize {
+    let files = getrlimit(Resource::Nofile).current;
+    files.map_or(usize::MAX, |limit| {
+        usize::try_from(limit / FILES_PER_STORED_OUTPUT).unwrap_or(usize::MAX)
+    })
+}
+
 fn commands_within(files: Option<u64>, processes: Option<u64>) -> usize {
-    let by_files = files.map(|limit| limit.saturating_sub(SERVER_FILES) / FILES_PER_COMMAND);
+    let by_files = files.map(|limit| {
+        let other_files = SERVER_FILES + limit / FILES_PER_STORED_OUTPUT;
+        limit.saturating_sub(other_files) / FILES_PER_COMMAND
+    });
     let by_processes =
         processes.map(|limit| limit.saturating_sub(SERVER_PROCESSES) / PROCESSES_PER_COMMAND);
     let commands = by_files.into_iter().chain(by_processes).min();
@@ -159,10 +173,10 @@ mod tests {
     #[test]
     fn the_lower_limit_decides_how_many_commands_may_run() {
         assert_eq!(commands_within(None, None), usize::MAX);
-        assert_eq!(commands_within(Some(64), None), 5);
-        assert_eq!(commands_within(Some(256), None), 32);
+        assert_eq!(commands_within(Some(64), None), 4);
+        assert_eq!(commands_within(Some(256), None), 30);
         assert_eq!(commands_within(Some(256), Some(60)), 19);
-        assert_eq!(commands_within(Some(64), Some(60)), 5);
+        assert_eq!(commands_within(Some(64), Some(60)), 4);
         assert_eq!(commands_within(Some(3), Some(1)), 1);
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use super::configuration::{NamePosition, allowed};
-use super::installed::find_program;
+use super::program::ToolProgram;
 use super::table::{Column, ColumnWidth, format_table};
 use crate::catalog::Catalog;
 use crate::catalog::policies::AllowedCatalog;
@@ -123,10 +123,8 @@ fn tools_table(selection: &Selection, programs: ProgramLocation) -> String {
 fn missing_programs(selection: &Selection, cli: &CliRow) -> Vec<String> {
     let mut missing = Vec::new();
     for tool in selection.tools_of(cli).iter() {
-        let program = find_program(selection, &tool);
-        if let Some(program) = program.filter(|program| !program.is_installed)
-            && !missing.contains(&program.name)
-        {
+        let program = ToolProgram::of(selection, &tool);
+        if program.path.is_none() && !missing.contains(&program.name) {
             missing.push(program.name);
         }
     }
@@ -202,9 +200,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow, programs: ProgramLocation) -
     let cli = selection.cli_of(tool);
     let is_installed = match programs {
         ProgramLocation::Container => None,
-        ProgramLocation::Machine => {
-            Some(find_program(selection, tool).is_some_and(|program| program.is_installed))
-        }
+        ProgramLocation::Machine => Some(ToolProgram::of(selection, tool).path.is_some()),
     };
     json!({
         "tool_name": selection.text(tool.name),
@@ -220,7 +216,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow, programs: ProgramLocation) -
 }
 
 /// The words that every command line of a tool starts with.
-fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
+pub(super) fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()
