@@ -54,8 +54,19 @@ pub use store::{CallStore, OutputId, OutputStore, StoreOptions};
 pub use stored_output::{OutputSummary, StoredOutput};
 pub use supervisor::{helper_main, is_helper_process};
 
+/// Keeps commands out of this process and of the helper processes that it starts: other processes of the same
+/// user cannot open its files through `/proc`, read its variables or memory, or trace it, and commands do not
+/// inherit files that this process's client left open. Commands themselves are ordinary processes, because
+/// executing a program resets this. Call this first in `main`.
+pub fn protect_process() {
+    const FIRST_AFTER_STANDARD_STREAMS: i32 = 3;
+    close_fds::set_fds_cloexec(FIRST_AFTER_STANDARD_STREAMS, &[]);
+    // This fails only on systems that do not have it.
+    let _ = platform::set_not_dumpable();
+}
+
 /// Unblocks all signals for this thread and the threads that it starts. The server inherits the signal mask
-/// of its client, and commands would inherit it too. Call this first in `main`.
+/// of its client, and commands would inherit it too. Call this at the start of `main`.
 pub fn unblock_signals() {
     // This fails only for an invalid set.
     let _ = SigSet::empty().thread_set_mask();

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper,
+    set_dumpable_behavior,
+};
 
 use super::{ProcessRow, descendants_of};
 
@@ -35,6 +38,12 @@ pub(crate) fn spawn_in_directory(
     // The child has a copy of the descriptor until it executes the program.
     let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
     command.current_dir(path).spawn()
+}
+
+/// Makes this process not dumpable: its files in `/proc` belong to root, and only root can trace it. Forked
+/// processes inherit this; executing a program resets it.
+pub(crate) fn set_not_dumpable() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// A descriptor that is readable when a process has exited, or `None` before Linux 5.3.

@@ -46,6 +46,12 @@ pub(crate) fn spawn_in_directory(
     child
 }
 
+/// Does nothing: this system has no `/proc`, and only root can trace a process without its consent.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn set_not_dumpable() -> io::Result<()> {
+    Ok(())
+}
+
 /// This system has no descriptors for processes.
 pub(crate) fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
@@ -109,6 +115,7 @@ mod tests {
         assert!(own_program().expect("a path").is_file());
         const { assert!(!ADOPTS_ORPHANS) };
         adopt_orphans().expect("nothing to do");
+        set_not_dumpable().expect("nothing to do");
         assert_eq!(children().expect("nothing to do"), []);
         assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
         assert!(open_pidfd(getpid()).is_none());
