@@ -1,12 +1,11 @@
-//! Commands cannot reach the server that runs them. All servers here run as a user other than root, because root
-//! may do everything.
+//! Commands cannot reach the server that runs them, and cannot keep it from ending them.
 
 use std::fs;
 use std::process::Command;
 
 use climax_tests::{
-    OtherUser, Server, count_processes, descendants, eventually, find_processes, mark, script_call,
-    server,
+    Folder, OtherUser, Server, count_processes, descendants, eventually, find_processes, fixtures,
+    mark, script_call, server, tool_response,
 };
 use serde_json::json;
 
@@ -101,4 +100,93 @@ fn every_descriptor_of_the_server_and_its_helpers_is_close_on_exec() {
         }
     }
     server.notify("notifications/cancelled", &json!({"requestId": id}));
+}
+
+#[test]
+fn a_command_that_stops_the_supervisor_delays_no_other_call() {
+    let mut server = Server::start(&mut fixtures!());
+    let script = FIND_SERVER.to_owned() + "kill -STOP $supervisor; exec sleep 1421";
+    let attack = server.send("tools/call", &script_call("shell_run", &script));
+    eventually("the supervisor is stopped", || {
+        descendants(server.id()).values().any(|&state| state == 'T')
+    });
+    // Each needs a worker of its own.
+    let others =
+        [0; 4].map(|_| server.send("tools/call", &script_call("shell_brief", "sleep 0.1")));
+    for other in others {
+        let response = tool_response(&server.wait_for(other));
+        assert_eq!(response.text, "(no output)");
+    }
+    server.notify("notifications/cancelled", &json!({"requestId": attack}));
+    eventually("the command has exited", || {
+        count_processes(&["sleep", "1421"]) == 0
+    });
+}
+
+#[test]
+fn a_command_that_keeps_stopping_its_helpers_is_ended_and_delays_no_other_call() {
+    let mut server = Server::start(&mut fixtures!());
+    let attack = "while :; do kill -STOP $supervisor $worker; done";
+    let script = format!("{FIND_SERVER} sleep 1422 & setsid sleep 1422 & {attack}");
+    let attack = server.send("tools/call", &script_call("shell_brief", &script));
+    eventually("the command runs", || {
+        count_processes(&["sleep", "1422"]) == 2
+    });
+    let response = server.call("shell_run", &json!({"script": "echo alive"}));
+    assert_eq!(response.text, "alive");
+    let response = tool_response(&server.wait_for(attack));
+    assert!(response.text.contains("Command timed out"), "{response:?}");
+    eventually("everything has exited", || {
+        count_processes(&["sleep", "1422"]) == 0 && count_processes(&["sh", "-c", &script]) == 0
+    });
+}
+
+#[test]
+fn a_command_that_kills_its_worker_leaves_nothing_even_in_other_sessions() {
+    let mut server = Server::start(&mut fixtures!());
+    let script = "setsid sh -c 'sleep 1423; :' & setsid sleep 1423 & sleep 1423 &
+sleep 0.1; kill -KILL $PPID; sleep 1423";
+    let response = server.call("shell_run", &json!({"script": script}));
+    assert!(response.is_error, "{response:?}");
+    eventually("everything has exited", || {
+        count_processes(&["sleep", "1423"]) == 0
+    });
+}
+
+#[test]
+fn a_command_that_kills_worker_and_supervisor_leaves_nothing_and_other_calls_go_on() {
+    let mut server = Server::start(&mut fixtures!());
+    let folder = Folder::new();
+    let wait = format!(
+        "until [ -e {}/go ]; do sleep 0.01; done; echo done",
+        folder.text()
+    );
+    let other = server.send("tools/call", &script_call("shell_run", &wait));
+    let script = FIND_SERVER.to_owned()
+        + "setsid sh -c 'sleep 1424; :' & setsid sleep 1424 & sleep 1424 &
+sleep 0.1; kill -KILL $supervisor $worker; sleep 1424";
+    let response = server.call("shell_run", &json!({"script": script}));
+    assert!(response.is_error, "{response:?}");
+    eventually("everything has exited", || {
+        count_processes(&["sleep", "1424"]) == 0
+    });
+    let response = server.call("shell_run", &json!({"script": "echo alive"}));
+    assert_eq!(response.text, "alive");
+    fs::write(folder.path().join("go"), "").expect("written");
+    assert_eq!(tool_response(&server.wait_for(other)).text, "done");
+    eventually("no zombie is left", || {
+        descendants(server.id()).values().all(|&state| state != 'Z')
+    });
+}
+
+#[test]
+fn stopped_helpers_end_their_commands_when_the_server_is_killed() {
+    let mut server = Server::start(&mut fixtures!());
+    let script =
+        format!("{FIND_SERVER} kill -STOP $supervisor $worker; kill -KILL $server; sleep 1425");
+    server.send("tools/call", &script_call("shell_run", &script));
+    assert!(!server.wait().success());
+    eventually("everything has exited", || {
+        count_processes(&["sleep", "1425"]) == 0 && count_processes(&["sh", "-c", &script]) == 0
+    });
 }

@@ -316,8 +316,10 @@ fn commands_get_the_original_limit_of_open_files() {
     let mut server = Server::start(&mut limited("--nofile=25:", &fixtures!()));
     assert_eq!(server.call("shell_run", &arguments).text, "25");
     // A supervisor that replaces another one knows the limit, too.
-    send_signal("KILL", supervisor(&server));
-    eventually("the supervisor is gone", || {
+    for process in descendants(server.id()).into_keys() {
+        send_signal("KILL", process);
+    }
+    eventually("the supervisor and its worker are gone", || {
         descendants(server.id()).values().all(|&state| state == 'Z')
     });
     assert_eq!(server.call("shell_run", &arguments).text, "25");

@@ -21,6 +21,7 @@
 //! | `output`, `captured`, `last_line` | read pipes: the beginning and the end of the output, its last line |
 //! | `store`, `stored_output` | files that hold output that is too long for memory |
 //! | `pool` | idle workers, and the server's end of their connections |
+//! | `adoption` | ends what the server adopts from a killed supervisor |
 //! | `limits` | the limits of open files and processes |
 //! | `protocol` | messages between server, supervisor and workers |
 //! | `supervisor`, `fork` | the helper process that forks workers and adopts orphans |
@@ -28,6 +29,7 @@
 //! | `process_tree` | finds, waits for and ends the processes of a command |
 //! | `platform` | the differences between Linux and macOS |
 
+mod adoption;
 mod captured;
 mod command;
 mod fork;

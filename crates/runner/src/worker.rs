@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, getsid};
+use rustix::process::{Signal, getpid, getsid};
 use signal_hook::SigId;
 
 use crate::command::WorkingDirectory;
@@ -86,8 +86,9 @@ pub(crate) fn serve(
     file_limit: OriginalFileLimit,
 ) -> io::Result<()> {
     platform::adopt_orphans()?;
+    platform::resume_when_parent_exits()?;
     let signals = Signals::new()?;
-    connection.report(RunReport::WorkerReady);
+    connection.report(RunReport::WorkerReady(getpid().as_raw_pid()));
     while let Some((request, descriptors)) = connection.next_request()? {
         signals.discard_pending();
         match start(&request, &descriptors, file_limit) {

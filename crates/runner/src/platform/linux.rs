@@ -9,8 +9,8 @@ use std::process::{Child, Command};
 
 use rustix::net::RecvFlags;
 use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper,
-    set_dumpable_behavior,
+    DumpableBehavior, Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper,
+    set_dumpable_behavior, set_parent_process_death_signal,
 };
 
 use super::{ProcessRow, descendants_of};
@@ -58,6 +58,12 @@ pub(crate) const ADOPTS_ORPHANS: bool = true;
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     // Any process id switches it on.
     Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Resumes this process, if it was stopped by a signal, when its parent exits. It then does what the exit
+/// requires.
+pub(crate) fn resume_when_parent_exits() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::CONT))?)
 }
 
 /// All descendants of this process. One that loses its parent meanwhile can be missed.

@@ -66,6 +66,12 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
+/// Does nothing: this system has no signal for the exit of a parent.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn resume_when_parent_exits() -> io::Result<()> {
+    Ok(())
+}
+
 /// Returns nothing, because no orphan becomes a child.
 #[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(crate) fn children() -> io::Result<Vec<Pid>> {
@@ -116,6 +122,7 @@ mod tests {
         const { assert!(!ADOPTS_ORPHANS) };
         adopt_orphans().expect("nothing to do");
         set_not_dumpable().expect("nothing to do");
+        resume_when_parent_exits().expect("nothing to do");
         assert_eq!(children().expect("nothing to do"), []);
         assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
         assert!(open_pidfd(getpid()).is_none());
