@@ -1,6 +1,7 @@
 //! Commands cannot reach the server that runs them, and cannot keep it from ending them.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use climax_tests::{
@@ -189,4 +190,23 @@ fn stopped_helpers_end_their_commands_when_the_server_is_killed() {
     eventually("everything has exited", || {
         count_processes(&["sleep", "1425"]) == 0 && count_processes(&["sh", "-c", &script]) == 0
     });
+}
+
+#[test]
+fn a_program_in_the_directory_of_a_call_is_not_started_for_a_relative_entry_of_path() {
+    let folder = Folder::new();
+    let hostile = folder.path().join("sh");
+    fs::write(&hostile, "#!/bin/echo hostile").expect("written");
+    fs::set_permissions(&hostile, Permissions::from_mode(0o755)).expect("set");
+    let arguments = json!({"script": "echo \"$0\"", "directory": folder.text()});
+    for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "./:..:/usr/bin:/bin"] {
+        let mut server = Server::start(fixtures!().env("PATH", path));
+        assert_eq!(server.call("shell_run", &arguments).text, "sh", "{path}");
+    }
+    let mut server = Server::start(fixtures!().env("PATH", "."));
+    let response = server.call("shell_run", &arguments);
+    assert_eq!(
+        response.text,
+        "[stderr]\nCommand not found: sh\n\n[exit code: -1]"
+    );
 }

@@ -26,6 +26,7 @@
 //! | `protocol` | messages between server, supervisor and workers |
 //! | `supervisor`, `fork` | the helper process that forks workers and adopts orphans |
 //! | `worker`, `spawn` | a process that runs commands |
+//! | `program` | finds the program that a command runs |
 //! | `process_tree` | finds, waits for and ends the processes of a command |
 //! | `platform` | the differences between Linux and macOS |
 
@@ -39,6 +40,7 @@ mod output;
 mod platform;
 mod pool;
 mod process_tree;
+mod program;
 mod protocol;
 mod run;
 mod spawn;
@@ -51,6 +53,7 @@ use nix::sys::signal::SigSet;
 
 pub use captured::{CaptureOptions, CapturedOutput, CommandOutput, StoredSummary};
 pub use command::{CommandSpec, WorkingDirectory};
+pub use program::find_program;
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
 pub use store::{CallStore, OutputId, OutputStore, StoreOptions};
 pub use stored_output::{OutputSummary, StoredOutput};
