@@ -1,6 +1,7 @@
 //! Starts servers for end-to-end tests and talks to them: real binaries, real pipes, real programs.
 
 pub mod explore;
+mod other_user;
 mod system;
 
 use std::fs;
@@ -16,6 +17,7 @@ use std::{env, thread};
 
 use serde_json::{Value, json};
 
+pub use other_user::{OtherUser, copy_variables};
 pub use system::{
     PREPARED_PIPE_ENDS, count_files_beside_workers, count_open_files, count_processes, descendants,
     find_processes, has_exited, mark, process_status, read_bytes, send_signal,

@@ -294,3 +294,19 @@ fn examples_of_the_discovery_suite_name_the_split_call_tool() {
         assert_eq!(examples[0]["tool"], expected, "{examples}");
     }
 }
+
+#[test]
+fn long_names_of_tools_and_methods_are_cut_in_errors() {
+    let mut server = Server::start(&mut fixtures!());
+    let long = "ä".repeat(100_000);
+    let cut = "ä".repeat(200) + "…";
+    let response = server.call(&long, &json!({}));
+    assert_eq!(response.text, format!("Unknown tool: {cut}"));
+    let response = server.request("tools/call", &json!({"name": long}));
+    assert_eq!(response["error"]["message"], format!("Unknown tool: {cut}"));
+    let response = server.request(&long, &json!({}));
+    assert_eq!(
+        response["error"]["message"],
+        format!("Method not found: {cut}")
+    );
+}

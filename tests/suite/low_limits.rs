@@ -1,14 +1,13 @@
 //! Low limits of open files and processes: calls wait until a limit allows them to start.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{self, Command};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use climax_tests::{
-    Folder, Server, count_open_files, count_processes, descendants, eventually, find_processes,
-    fixtures, process_status, run, script_call, send_signal, server, settled, tool_response,
+    Folder, OtherUser, Server, copy_variables, count_open_files, count_processes, descendants,
+    eventually, find_processes, fixtures, process_status, run, script_call, send_signal, server,
+    settled, tool_response,
 };
 use serde_json::json;
 
@@ -21,15 +20,6 @@ fn limited(limit: &str, server: &Command) -> Command {
         .args(server.get_args());
     copy_variables(server, &mut command);
     command
-}
-
-fn copy_variables(from: &Command, to: &mut Command) {
-    for (name, value) in from.get_envs() {
-        match value {
-            Some(value) => to.env(name, value),
-            None => to.env_remove(name),
-        };
-    }
 }
 
 /// Sets the soft limit of open files of a running process.
@@ -99,86 +89,29 @@ fn fewer_commands_run_at_once_with_few_open_files() {
     }
 }
 
-/// A user other than root, to whose processes alone a limit of processes applies. All of them are killed at
-/// the end.
-struct OtherUser {
-    id: u32,
-    /// Contains the server, which this user can read.
-    folder: Folder,
+/// Starts a server whose user may have 60 processes.
+fn start_server(user: &OtherUser) -> Server {
+    let server = limited("--nproc=60", &server!(user.program()));
+    Server::start(&mut user.command(&server))
 }
 
-impl OtherUser {
-    /// Returns `None` if this process cannot start processes as another user.
-    fn new() -> Option<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = Folder::new();
-        let program = folder.path().join("server");
-        fs::copy(env!("CARGO_BIN_EXE_fixtures"), &program).expect("copied");
-        for path in [folder.path(), &program] {
-            fs::set_permissions(path, Permissions::from_mode(0o755)).expect("set");
-        }
-        let user = Self {
-            id: 2_000_000 + process::id() * 4 + number,
-            folder,
-        };
-        let status = user.command(&Command::new("true")).status();
-        if status.is_ok_and(|status| status.success()) {
-            return Some(user);
-        }
-        eprintln!("skipped: this needs root, to start processes as another user");
-        None
-    }
-
-    /// A command that runs another one as this user.
-    fn command(&self, command: &Command) -> Command {
-        let id = self.id.to_string();
-        let mut switch = Command::new("setpriv");
-        switch
-            .args(["--reuid", &id, "--regid", &id, "--clear-groups"])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .current_dir("/");
-        copy_variables(command, &mut switch);
-        switch
-    }
-
-    /// Starts a server whose user may have 60 processes.
-    fn start_server(&self) -> Server {
-        let program = self.folder.path().join("server");
-        let server = limited("--nproc=60", &server!(program));
-        Server::start(&mut self.command(&server))
-    }
-
-    /// Starts processes that sleep for this many seconds.
-    fn start_sleeps(&self, count: usize, seconds: u32) {
-        let script = format!("for i in $(seq {count}); do sleep {seconds} & done");
-        let mut start = self.command(Command::new("sh").args(["-c", &script]));
-        assert!(start.status().expect("it runs").success());
-        assert_eq!(self.count_processes(), count);
-    }
-
-    fn count_processes(&self) -> usize {
-        let processes = fs::read_dir("/proc").expect("a table").flatten();
-        let owners = processes.filter_map(|process| process.metadata().ok());
-        owners.filter(|owner| owner.uid() == self.id).count()
-    }
-}
-
-impl Drop for OtherUser {
-    fn drop(&mut self) {
-        let mut kill = self.command(Command::new("sh").args(["-c", "kill -KILL -1"]));
-        let _ = kill.status();
-    }
+/// Starts processes of a user that sleep for this many seconds.
+fn start_sleeps(user: &OtherUser, count: usize, seconds: u32) {
+    let script = format!("for i in $(seq {count}); do sleep {seconds} & done");
+    let mut start = user.command(Command::new("sh").args(["-c", &script]));
+    assert!(start.status().expect("it runs").success());
+    assert_eq!(user.count_processes(), count);
 }
 
 #[test]
 fn hundreds_of_calls_succeed_with_few_processes() {
     // Alone, the server starts fewer commands than the limit allows. Beside 40 processes it reaches the limit.
     for others in [0, 40] {
-        let Some(user) = OtherUser::new() else { return };
-        user.start_sleeps(others, 1311);
-        let mut server = user.start_server();
+        let Some(user) = OtherUser::new(env!("CARGO_BIN_EXE_fixtures")) else {
+            return;
+        };
+        start_sleeps(&user, others, 1311);
+        let mut server = start_server(&user);
         assert_all_succeed(&mut server, 200, "exec sleep 0.2");
         assert!(server.close().0.success());
         eventually("nothing is left", || user.count_processes() == others);
@@ -187,11 +120,13 @@ fn hundreds_of_calls_succeed_with_few_processes() {
 
 #[test]
 fn a_call_that_cannot_fork_in_time_names_the_limit() {
-    let Some(user) = OtherUser::new() else { return };
+    let Some(user) = OtherUser::new(env!("CARGO_BIN_EXE_fixtures")) else {
+        return;
+    };
     // Room for the server alone, for its supervisor, and for a worker without a command.
     for others in [59, 58, 57] {
-        user.start_sleeps(others, 1312);
-        let mut server = user.start_server();
+        start_sleeps(&user, others, 1312);
+        let mut server = start_server(&user);
         let response = server.call("shell_brief", &json!({"script": "echo on"}));
         assert_eq!(
             response.text,
@@ -381,8 +316,10 @@ fn commands_get_the_original_limit_of_open_files() {
     let mut server = Server::start(&mut limited("--nofile=25:", &fixtures!()));
     assert_eq!(server.call("shell_run", &arguments).text, "25");
     // A supervisor that replaces another one knows the limit, too.
-    send_signal("KILL", supervisor(&server));
-    eventually("the supervisor is gone", || {
+    for process in descendants(server.id()).into_keys() {
+        send_signal("KILL", process);
+    }
+    eventually("the supervisor and its worker are gone", || {
         descendants(server.id()).values().all(|&state| state == 'Z')
     });
     assert_eq!(server.call("shell_run", &arguments).text, "25");

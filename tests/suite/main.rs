@@ -17,6 +17,7 @@ mod explore_search;
 mod flow_control;
 mod golden;
 mod inherited;
+mod isolation;
 mod limits;
 mod low_limits;
 mod output;

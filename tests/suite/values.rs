@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, ToolResponse, fixtures, run};
-use serde_json::json;
+use climax_tests::{Folder, Server, ToolResponse, fixtures, run, tool_response};
+use serde_json::{Value, json};
 
 fn failure_reason(response: &ToolResponse) -> &str {
     assert!(response.is_error, "{response:?}");
@@ -189,4 +189,42 @@ fn a_little_invalid_utf8_in_output_is_replaced() {
         response.text,
         "abcdefghi\u{fffd}jk\n\n[stderr]\nabcdefghi\u{fffd}("
     );
+}
+
+#[test]
+fn an_integer_beyond_64_bits_for_a_text_argument_arrives_as_written_or_is_refused() {
+    let mut server = Server::start(&mut fixtures!());
+    // `json!` has no such numbers.
+    let mut call = |number: &str| {
+        let id = server.next_id();
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "climax_call", "arguments": {"tool_name": "dump_kinds", "args": {"text": "NUMBER"}},
+        }});
+        server.send_line(&request.to_string().replace("\"NUMBER\"", number));
+        tool_response(&server.wait_for(id))
+    };
+    for number in [
+        "18446744073709551615",
+        "-9223372036854775808",
+        "\"18446744073709551616\"",
+    ] {
+        let words = call(number).json()["argv"].clone();
+        let last = words.as_array().and_then(|words| words.last());
+        let last = last.and_then(Value::as_str).expect("a word");
+        assert!(last.ends_with(number.trim_matches('"')), "{words}");
+    }
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+    ] {
+        let response = call(number);
+        assert!(response.is_error, "{response:?}");
+        assert!(
+            response
+                .text
+                .contains("beyond 64 bits; send it as a string"),
+            "{response:?}"
+        );
+    }
 }

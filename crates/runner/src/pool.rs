@@ -8,17 +8,18 @@ use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
 use std::pin::pin;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, OwnedSemaphorePermit};
 use tokio::time::{sleep, timeout};
 
+use crate::adoption::{closed, end_orphans_of};
 use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
 use crate::protocol::{REPORT_BYTES, RunReport, errno, send_with_descriptors};
@@ -34,11 +35,14 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often to try again if a limit keeps a command from being started and no other command ends.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A worker usually ends its command within this time.
-const STOP_TIMEOUT: Duration = Duration::from_millis(600);
+/// How often to resume a worker or the supervisor while a report of it is due. A command may have stopped it.
+const RESUME_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long to wait for a worker that took longer and was resumed.
-const RESUMED_STOP_TIMEOUT: Duration = Duration::from_secs(6);
+/// How long the supervisor may take to fork a worker before it is replaced.
+const FORK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a worker may take to end its command. It gives up on a process that hangs in the kernel before that.
+const STOP_TIMEOUT: Duration = Duration::from_millis(6600);
 
 /// How long to wait for all workers when the server exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(600);
@@ -51,7 +55,7 @@ pub(crate) struct WorkerPool {
 }
 
 #[derive(Default)]
-struct SharedState {
+pub(crate) struct SharedState {
     pool: Mutex<PoolState>,
     /// Held by a call that starts a command after a limit was reached.
     turn: Arc<AsyncMutex<()>>,
@@ -60,8 +64,12 @@ struct SharedState {
 }
 
 #[derive(Default)]
-struct PoolState {
+pub(crate) struct PoolState {
     supervisor: Option<Supervisor>,
+    /// The workers that are ready and have a connection.
+    workers: Vec<Weak<Pid>>,
+    /// Whether the server exits, so that the supervisor exits normally.
+    is_closing: bool,
     /// Idle workers, longest idle first.
     idle: Vec<WorkerConnection>,
     /// Whether a task is scheduled to end surplus idle workers.
@@ -74,11 +82,50 @@ struct PoolState {
     last_limit: i32,
 }
 
+impl PoolState {
+    /// Whether the server exits.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+
+    /// Whether a process is the supervisor.
+    pub(crate) fn is_supervisor(&self, pid: Pid) -> bool {
+        let supervisor = self.supervisor.as_ref();
+        supervisor.is_some_and(|supervisor| supervisor.pid() == pid)
+    }
+
+    /// Whether a process is the supervisor and has not exited.
+    pub(crate) fn is_running_supervisor(&mut self, pid: Pid) -> bool {
+        let supervisor = self.supervisor.as_mut().filter(|it| it.pid() == pid);
+        supervisor.is_some_and(|supervisor| matches!(supervisor.process.try_wait(), Ok(None)))
+    }
+
+    /// Whether a process is a worker that is ready and has a connection.
+    pub(crate) fn is_worker(&self, pid: Pid) -> bool {
+        let mut workers = self.workers.iter().filter_map(Weak::upgrade);
+        workers.any(|worker| *worker == pid)
+    }
+}
+
 struct Supervisor {
     process: Child,
     socket: Arc<UnixStream>,
     /// Whether it has forked a worker.
     is_proven: bool,
+}
+
+impl Supervisor {
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+
+    /// Sends it a signal, if it has not exited.
+    fn signal(&mut self, signal: Signal) {
+        // It was not reaped, so its process id is not reused.
+        if let Ok(None) = self.process.try_wait() {
+            let _ = kill_process(self.pid(), signal);
+        }
+    }
 }
 
 /// What a call needs to start its command.
@@ -107,8 +154,7 @@ struct WorkerConnection {
     reports: pipe::Receiver,
     /// Closing it makes the worker end its command and exit. If the server dies, the system closes it.
     cancel: PipeWriter,
-    /// Whether the worker has reported that it runs.
-    is_ready: bool,
+    worker: WorkerHandle,
 }
 
 /// Pipes for standard output and standard error.
@@ -120,7 +166,7 @@ fn new_output_pipes() -> io::Result<OutputPipes> {
 
 impl SharedState {
     /// The state is consistent between any two statements, so a poisoned lock is safe to use.
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -233,7 +279,10 @@ impl WorkerPool {
             let idle = self.state.lock().idle.pop();
             let connection = match idle {
                 None => self.connect_new_worker().await?,
-                Some(connection) if connection.is_alive() => connection,
+                Some(connection) if connection.is_alive() => {
+                    connection.worker.resume(&self.state);
+                    connection
+                }
                 Some(_) => continue,
             };
             return Ok(Worker {
@@ -261,7 +310,7 @@ impl WorkerPool {
             requests,
             reports: pipe::Receiver::from_owned_fd(OwnedFd::from(reports))?,
             cancel,
-            is_ready: false,
+            worker: WorkerHandle::new(),
         })
     }
 
@@ -281,6 +330,7 @@ impl WorkerPool {
         }
         if !state.handles_child_signal {
             handle_child_signal()?;
+            platform::adopt_orphans()?;
             state.handles_child_signal = true;
         }
         let (socket, supervisor_socket) = BlockingStream::pair()?;
@@ -302,6 +352,8 @@ impl WorkerPool {
             .stdout(Stdio::null())
             .spawn()?;
         let socket = Arc::new(UnixStream::from_std(socket)?);
+        let pid = Pid::from_child(&process);
+        tokio::spawn(end_orphans_of(pid, socket.clone(), self.state.clone()));
         state.supervisor = Some(Supervisor {
             process,
             socket: socket.clone(),
@@ -314,24 +366,20 @@ impl WorkerPool {
     pub(crate) async fn close(&self) {
         let supervisor = {
             let mut state = self.state.lock();
+            state.is_closing = true;
             state.idle.clear();
             state.supervisor.take()
         };
         let Some(mut supervisor) = supervisor else {
             return;
         };
+        // A command may have stopped it.
+        supervisor.signal(Signal::CONT);
         // After the end of requests, the supervisor waits for its workers and exits.
         let socket = supervisor.socket;
         let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Write);
-        let closed = async {
-            while socket.readable().await.is_ok() {
-                if socket.try_read(&mut [0]).is_ok() {
-                    return;
-                }
-            }
-        };
         // A worker that takes longer goes on without the server.
-        if timeout(CLOSE_TIMEOUT, closed).await.is_ok() {
+        if timeout(CLOSE_TIMEOUT, closed(&socket)).await.is_ok() {
             let _ = supervisor.process.wait();
         }
     }
@@ -373,10 +421,14 @@ impl Worker<'_> {
     /// Waits until the command has ended, or was not started. The future may be dropped and created again.
     pub(crate) async fn report(&mut self) -> io::Result<RunReport> {
         loop {
-            match next_report(&self.connection.reports).await {
-                Some(RunReport::WorkerReady) => {
-                    self.connection.is_ready = true;
-                    if let Some(supervisor) = &mut self.pool.state.lock().supervisor {
+            let WorkerConnection {
+                reports, worker, ..
+            } = &mut self.connection;
+            match next_report(reports, worker, &self.pool.state).await {
+                Some(RunReport::WorkerReady(pid)) => {
+                    let mut state = self.pool.state.lock();
+                    worker.set_ready(pid, &mut state);
+                    if let Some(supervisor) = &mut state.supervisor {
                         supervisor.is_proven = true;
                     }
                 }
@@ -387,7 +439,7 @@ impl Worker<'_> {
                 }
                 Some(report) => return Ok(report),
                 // The supervisor or the worker could not open the files that it needs.
-                None if !self.connection.is_ready => {
+                None if !self.connection.worker.is_ready() => {
                     return Ok(RunReport::ForkFailed(Errno::MFILE.raw_os_error()));
                 }
                 None => return Err(io::Error::other("its worker process exited unexpectedly")),
@@ -404,20 +456,22 @@ impl Worker<'_> {
         } = self;
         let permit = start.map(|start| start.permit);
         let state = pool.state.clone();
-        let supervisor = state
-            .lock()
-            .supervisor
-            .as_ref()
-            .map(|supervisor| supervisor.socket.clone());
         async move {
+            let WorkerConnection {
+                requests,
+                reports,
+                cancel,
+                worker,
+            } = connection;
             // The worker may still be reading its request, so that socket is closed too.
-            drop((connection.cancel, connection.requests));
-            let mut exited =
-                pin!(async { while next_report(&connection.reports).await.is_some() {} });
+            drop((cancel, requests));
+            let exited = async { while next_report(&reports, &worker, &state).await.is_some() {} };
+            let mut exited = pin!(exited);
             if timeout(STOP_TIMEOUT, &mut exited).await.is_err() {
-                // It may have been stopped by a signal. A byte without descriptors resumes workers.
-                let _ = supervisor.map(|socket| socket.try_write(&[0]));
-                let _ = timeout(RESUMED_STOP_TIMEOUT, exited).await;
+                // A command that stops helper processes again and again keeps them from ending it. The server
+                // ends what they leave.
+                worker.kill(&state);
+                let _ = timeout(STOP_TIMEOUT, exited).await;
             }
             drop(permit);
             state.command_ended.notify_one();
@@ -439,7 +493,7 @@ impl Worker<'_> {
 
     /// Takes the permit back from a worker that has not started its command.
     pub(crate) fn withdraw(self) -> Option<StartPermit> {
-        if self.connection.is_ready {
+        if self.connection.worker.is_ready() {
             self.pool.state.add_idle(self.connection);
         }
         self.start
@@ -469,10 +523,65 @@ impl WorkerConnection {
     }
 }
 
-/// The next report, or `None` if the worker has exited.
-async fn next_report(reports: &pipe::Receiver) -> Option<RunReport> {
+/// The process of a worker, from the server's side.
+struct WorkerHandle {
+    /// Set when the worker has reported that it runs.
+    pid: Option<Arc<Pid>>,
+    requested: Instant,
+}
+
+impl WorkerHandle {
+    /// A worker that the supervisor is asked to fork.
+    fn new() -> Self {
+        Self {
+            pid: None,
+            requested: Instant::now(),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.pid.is_some()
+    }
+
+    fn set_ready(&mut self, pid: i32, state: &mut PoolState) {
+        self.pid = Pid::from_raw(pid).map(Arc::new);
+        state.workers.retain(|worker| worker.strong_count() > 0);
+        state.workers.extend(self.pid.as_ref().map(Arc::downgrade));
+    }
+
+    /// Resumes the worker in case a command has stopped it, or the supervisor if that has not forked it yet.
+    /// A supervisor that takes too long is killed, and the next attempt starts a new one.
+    fn resume(&self, state: &SharedState) {
+        if let Some(pid) = &self.pid {
+            let _ = kill_process(**pid, Signal::CONT);
+        } else if let Some(supervisor) = &mut state.lock().supervisor {
+            let is_late = self.requested.elapsed() >= FORK_TIMEOUT;
+            supervisor.signal(if is_late { Signal::KILL } else { Signal::CONT });
+        }
+    }
+
+    /// Kills the worker and the supervisor.
+    fn kill(&self, state: &SharedState) {
+        if let Some(pid) = &self.pid {
+            let _ = kill_process(**pid, Signal::KILL);
+        }
+        if let Some(supervisor) = &mut state.lock().supervisor {
+            supervisor.signal(Signal::KILL);
+        }
+    }
+}
+
+/// The next report, or `None` if the worker has exited. Resumes the worker meanwhile.
+async fn next_report(
+    reports: &pipe::Receiver,
+    worker: &WorkerHandle,
+    state: &SharedState,
+) -> Option<RunReport> {
     loop {
-        reports.readable().await.ok()?;
+        match timeout(RESUME_INTERVAL, reports.readable()).await {
+            Ok(readable) => readable.ok()?,
+            Err(_) => worker.resume(state),
+        }
         let mut bytes = [0; REPORT_BYTES];
         match reports.try_read(&mut bytes) {
             // Writes as short as this are atomic.

@@ -117,8 +117,9 @@ impl RunRequest<String> {
 /// A report on a worker or its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunReport {
-    /// The worker waits for its first request. If its connection is closed before this, it has run nothing.
-    WorkerReady,
+    /// The worker with this process id waits for its first request. If its connection is closed before this, it
+    /// has run nothing.
+    WorkerReady(i32),
     /// The supervisor could not fork the worker; this is the `errno`.
     ForkFailed(i32),
     /// The command was started.
@@ -141,7 +142,7 @@ impl RunReport {
     /// Serialises the report.
     pub(crate) fn encode(self) -> [u8; REPORT_BYTES] {
         let (kind, is_clean, value) = match self {
-            Self::WorkerReady => (0, 0, 0),
+            Self::WorkerReady(pid) => (0, 0, pid),
             Self::ForkFailed(errno) => (1, 0, errno),
             Self::Started => (2, 0, 0),
             Self::SpawnFailed(errno) => (3, 0, errno),
@@ -155,7 +156,7 @@ impl RunReport {
     pub(crate) fn decode([kind, is_clean, a, b, c, d]: [u8; REPORT_BYTES]) -> Self {
         let value = i32::from_le_bytes([a, b, c, d]);
         match kind {
-            0 => Self::WorkerReady,
+            0 => Self::WorkerReady(value),
             1 => Self::ForkFailed(value),
             2 => Self::Started,
             3 => Self::SpawnFailed(value),
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn a_report_is_received_as_sent() {
         for report in [
-            RunReport::WorkerReady,
+            RunReport::WorkerReady(4711),
             RunReport::ForkFailed(11),
             RunReport::Started,
             RunReport::SpawnFailed(2),

@@ -258,7 +258,7 @@ impl Runner {
                     return Err(io::Error::from_raw_os_error(errno));
                 }
                 // Handled by the worker's connection.
-                RunReport::WorkerReady | RunReport::Started => {
+                RunReport::WorkerReady(_) | RunReport::Started => {
                     return Err(io::ErrorKind::InvalidData.into());
                 }
                 RunReport::Exited { status, is_clean } => {

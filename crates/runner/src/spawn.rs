@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::process::Pid;
@@ -10,6 +11,7 @@ use rustix::process::Pid;
 use crate::command::WorkingDirectory;
 use crate::limits::OriginalFileLimit;
 use crate::platform;
+use crate::program::find_program;
 
 /// A program to start.
 pub(crate) struct SpawnOptions<'a> {
@@ -33,12 +35,13 @@ pub(crate) struct SpawnedProcess {
     pub(crate) pidfd: Option<OwnedFd>,
 }
 
-/// Starts a program, which is looked up in the `PATH` of its own environment. Signals that this process
+/// Starts a program, which is found by [`find_program`]. Signals that this process
 /// handles get their default action. This process must have a single thread, because on some systems it
 /// changes its own working directory for a moment.
 pub(crate) fn spawn(options: &SpawnOptions<'_>) -> io::Result<SpawnedProcess> {
     let mut argv = options.argv.iter();
-    let mut command = Command::new(argv.next().map_or("", String::as_str));
+    let name = argv.next().map_or("", String::as_str);
+    let mut command = program_command(name, options.env)?;
     let [stdin, stdout, stderr] = options.streams.map(|stream| match stream {
         Some(stream) => stream.try_clone_to_owned().map(Stdio::from),
         None => Ok(Stdio::inherit()),
@@ -62,6 +65,18 @@ pub(crate) fn spawn(options: &SpawnOptions<'_>) -> io::Result<SpawnedProcess> {
         pid,
         pidfd: platform::open_pidfd(pid),
     })
+}
+
+/// A command for a program, whose own name for itself (`argv[0]`) is the name as written.
+pub(crate) fn program_command(name: &str, env: &[String]) -> io::Result<Command> {
+    if name.contains('/') {
+        // The system resolves it in the directory in which the program starts.
+        return Ok(Command::new(name));
+    }
+    let variables = env.iter().map(String::as_str);
+    let mut command = Command::new(find_program(name, variables, Path::new("/"))?);
+    command.arg0(name);
+    Ok(command)
 }
 
 #[cfg(test)]
@@ -134,7 +149,6 @@ mod tests {
         let argv = ["climax-echo", "x"];
         let path = format!("/nosuch:{bin}");
         assert_eq!(run(&argv, &path, WorkingDirectory::Inherited), "x\n");
-        assert_eq!(run(&argv, "/nosuch:", in_bin), "x\n");
         assert_eq!(run(&["./climax-echo", "x"], "/nosuch", in_bin), "x\n");
         let fail = |name: &str, path: &str| {
             let options = SpawnOptions {
@@ -146,7 +160,7 @@ mod tests {
             };
             spawn(&options).expect_err("no program").kind()
         };
-        assert_eq!(fail("climax-echo", "/nosuch"), io::ErrorKind::NotFound);
+        assert_eq!(fail("climax-echo", "/nosuch:."), io::ErrorKind::NotFound);
         assert_eq!(fail("", bin), io::ErrorKind::NotFound);
         assert_eq!(fail("/bin/sh/x", bin), io::ErrorKind::NotADirectory);
         let path = format!("{bin}:/nosuch");

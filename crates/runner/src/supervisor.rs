@@ -75,13 +75,14 @@ fn supervise() -> io::Result<()> {
     // on it.
     let _ = setsid();
     platform::adopt_orphans()?;
+    platform::resume_when_parent_exits()?;
     let file_limit = OriginalFileLimit::from_argument(env::args().nth(2).as_deref());
     // Stays open until this process exits, so that the server notices the exit.
     let server = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     let mut is_open = true;
     let mut workers: Vec<WorkerProcess> = Vec::new();
-    let mut daemons: Vec<Pid> = Vec::new();
+    let mut daemon_sessions: Vec<Pid> = Vec::new();
     while is_open || !workers.is_empty() {
         let descriptors = is_open.then(|| server.as_fd()).into_iter();
         let descriptors = descriptors.chain(workers.iter().map(|worker| worker.exit_pipe.as_fd()));
@@ -89,7 +90,7 @@ fn supervise() -> io::Result<()> {
             .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
             .collect();
         let timeout = match is_open {
-            true if daemons.is_empty() => None,
+            true if daemon_sessions.is_empty() => None,
             true => Some(REAP_INTERVAL),
             false => Some(RESUME_INTERVAL),
         };
@@ -103,7 +104,7 @@ fn supervise() -> io::Result<()> {
         let has_request = is_open && is_ready.next() == Some(true);
         let has_exited: Vec<bool> = is_ready.collect();
         drop(descriptors);
-        daemons = reap(&mut workers, &has_exited);
+        daemon_sessions = reap(&mut workers, &has_exited, &daemon_sessions);
         if !is_open {
             resume(&workers);
         }
@@ -112,10 +113,7 @@ fn supervise() -> io::Result<()> {
         }
         let connection = match next_request(&server)? {
             SupervisorRequest::SpawnWorker(connection) => connection,
-            SupervisorRequest::ResumeWorkers => {
-                resume(&workers);
-                continue;
-            }
+            SupervisorRequest::Incomplete => continue,
             SupervisorRequest::Exit => {
                 is_open = false;
                 continue;
@@ -137,33 +135,46 @@ fn supervise() -> io::Result<()> {
 }
 
 /// Removes the workers that have exited, and handles the orphans that this process has adopted from them. A
-/// worker that exits normally leaves only daemons, which have their own session; these are returned. Other
-/// orphans belonged to a worker that was killed, and are killed too.
-fn reap(workers: &mut Vec<WorkerProcess>, has_exited: &[bool]) -> Vec<Pid> {
+/// worker that exits normally leaves only daemons, which have their own session; these stay. A worker that
+/// was killed leaves everything that its command started. All of that is killed, except for the known sessions of
+/// daemons. Returns the sessions of the daemons that are left.
+fn reap(
+    workers: &mut Vec<WorkerProcess>,
+    has_exited: &[bool],
+    daemon_sessions: &[Pid],
+) -> Vec<Pid> {
     let mut has_exited = has_exited.iter();
+    let mut was_worker_killed = false;
     workers.retain(|worker| {
         let is_running = has_exited.next() != Some(&true);
         if !is_running {
-            let _ = waitpid(Some(worker.pid), WaitOptions::empty());
+            let exited = waitpid(Some(worker.pid), WaitOptions::empty());
+            was_worker_killed |= matches!(exited, Ok(Some((_, status))) if status.signaled());
         }
         is_running
     });
-    let session = getsid(None);
+    let own_session = getsid(None);
+    let is_daemon = |session: Pid| {
+        Ok(session) != own_session && (!was_worker_killed || daemon_sessions.contains(&session))
+    };
     let start = Instant::now();
     loop {
-        let mut orphans = adopted_orphans(workers);
-        let is_in_session = |&pid: &Pid| getsid(Some(pid)) == session;
-        let killed: Vec<Pid> = orphans.iter().copied().filter(is_in_session).collect();
-        for &pid in &killed {
-            let _ = kill_process(pid, Signal::KILL);
+        let mut sessions = Vec::new();
+        let mut is_killing = false;
+        for pid in adopted_orphans(workers) {
+            match getsid(Some(pid)) {
+                Ok(session) if is_daemon(session) => sessions.push(session),
+                _ => {
+                    let _ = kill_process(pid, Signal::KILL);
+                    is_killing = true;
+                }
+            }
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
-        if !killed.is_empty() {
-            thread::sleep(KILL_INTERVAL);
+        if !is_killing || start.elapsed() >= KILL_TIMEOUT {
+            return sessions;
         }
-        orphans.retain(|&pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)));
-        if killed.is_empty() || start.elapsed() >= KILL_TIMEOUT {
-            return orphans;
-        }
+        thread::sleep(KILL_INTERVAL);
     }
 }
 
@@ -186,8 +197,9 @@ fn resume(workers: &[WorkerProcess]) {
 enum SupervisorRequest {
     /// Fork a worker that serves this connection.
     SpawnWorker(ServerConnection),
-    /// Resume all workers, because one does not end its command.
-    ResumeWorkers,
+    /// The descriptors were lost because too many files are open. The server notices that its connection was
+    /// closed before the worker was ready, and tries again.
+    Incomplete,
     /// Exit after the workers have exited.
     Exit,
 }
@@ -197,8 +209,6 @@ fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
     if length == 0 {
         return Ok(SupervisorRequest::Exit);
     }
-    // Descriptors are also missing if too many files are open. The server then notices that its connection
-    // was closed before the worker was ready, and tries again.
     let descriptors = <[OwnedFd; 3]>::try_from(descriptors);
     let connection = descriptors.map(|[requests, reports, cancel]| ServerConnection {
         requests: requests.into(),
@@ -206,7 +216,7 @@ fn next_request(server: &UnixStream) -> io::Result<SupervisorRequest> {
         cancel: cancel.into(),
     });
     Ok(connection.map_or(
-        SupervisorRequest::ResumeWorkers,
+        SupervisorRequest::Incomplete,
         SupervisorRequest::SpawnWorker,
     ))
 }

@@ -6,7 +6,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, getsid};
+use rustix::process::{Signal, getpid, getsid};
 use signal_hook::SigId;
 
 use crate::command::WorkingDirectory;
@@ -22,7 +22,7 @@ use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
 use crate::process_tree::{KillScope, ProcessTree};
 use crate::protocol::{RunReport, RunRequest, errno};
-use crate::spawn::{SpawnOptions, SpawnedProcess, spawn};
+use crate::spawn::{SpawnOptions, SpawnedProcess, program_command, spawn};
 
 /// The signals that ask a worker to exit.
 const EXIT_SIGNALS: [Signal; 3] = [Signal::TERM, Signal::INT, Signal::HUP];
@@ -86,8 +86,9 @@ pub(crate) fn serve(
     file_limit: OriginalFileLimit,
 ) -> io::Result<()> {
     platform::adopt_orphans()?;
+    platform::resume_when_parent_exits()?;
     let signals = Signals::new()?;
-    connection.report(RunReport::WorkerReady);
+    connection.report(RunReport::WorkerReady(getpid().as_raw_pid()));
     while let Some((request, descriptors)) = connection.next_request()? {
         signals.discard_pending();
         match start(&request, &descriptors, file_limit) {
@@ -231,7 +232,9 @@ fn clean_up(request: &RunRequest<String>, file_limit: OriginalFileLimit) {
     let Some(program) = arguments.next() else {
         return;
     };
-    let mut command = Command::new(program);
+    let Ok(mut command) = program_command(program, &request.env) else {
+        return;
+    };
     command
         .args(arguments)
         .envs(request.env.iter().filter_map(|pair| pair.split_once('=')))

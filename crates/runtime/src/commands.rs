@@ -75,6 +75,7 @@ enum ServerCommand {
 /// The `main` of a server for a catalog. Reads the process's arguments.
 #[must_use]
 pub fn main(catalog: &'static Catalog) -> ExitCode {
+    climax_runner::protect_process();
     climax_runner::unblock_signals();
     if climax_runner::is_helper_process() {
         return climax_runner::helper_main();

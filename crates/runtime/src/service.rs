@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::{Risk, assumed_risk};
+use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
 
 use crate::call::answer::CallAnswer;
@@ -376,7 +377,10 @@ impl Service {
         let similar = self.selection.names_similar_to(name);
         Answer {
             note: similar.first().map(|name| format!("Did you mean {name}?")),
-            ..Answer::new(format!("Unknown tool: {name}"), true)
+            ..Answer::new(
+                format!("Unknown tool: {}", truncate_for_message(name)),
+                true,
+            )
         }
     }
 

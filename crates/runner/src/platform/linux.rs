@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper,
+    set_dumpable_behavior, set_parent_process_death_signal,
+};
 
 use super::{ProcessRow, descendants_of};
 
@@ -37,6 +40,12 @@ pub(crate) fn spawn_in_directory(
     command.current_dir(path).spawn()
 }
 
+/// Makes this process not dumpable: its files in `/proc` belong to root, and only root can trace it. Forked
+/// processes inherit this; executing a program resets it.
+pub(crate) fn set_not_dumpable() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
 /// A descriptor that is readable when a process has exited, or `None` before Linux 5.3.
 pub(crate) fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -49,6 +58,12 @@ pub(crate) const ADOPTS_ORPHANS: bool = true;
 pub(crate) fn adopt_orphans() -> io::Result<()> {
     // Any process id switches it on.
     Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Resumes this process, if it was stopped by a signal, when its parent exits. It then does what the exit
+/// requires.
+pub(crate) fn resume_when_parent_exits() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::CONT))?)
 }
 
 /// All descendants of this process. One that loses its parent meanwhile can be missed.

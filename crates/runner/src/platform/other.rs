@@ -46,6 +46,12 @@ pub(crate) fn spawn_in_directory(
     child
 }
 
+/// Does nothing: this system has no `/proc`, and only root can trace a process without its consent.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn set_not_dumpable() -> io::Result<()> {
+    Ok(())
+}
+
 /// This system has no descriptors for processes.
 pub(crate) fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
@@ -57,6 +63,12 @@ pub(crate) const ADOPTS_ORPHANS: bool = false;
 /// Does nothing: this system has no subreapers.
 #[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(crate) fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing: this system has no signal for the exit of a parent.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
+pub(crate) fn resume_when_parent_exits() -> io::Result<()> {
     Ok(())
 }
 
@@ -109,6 +121,8 @@ mod tests {
         assert!(own_program().expect("a path").is_file());
         const { assert!(!ADOPTS_ORPHANS) };
         adopt_orphans().expect("nothing to do");
+        set_not_dumpable().expect("nothing to do");
+        resume_when_parent_exits().expect("nothing to do");
         assert_eq!(children().expect("nothing to do"), []);
         assert_eq!(RECEIVE_FLAGS, RecvFlags::empty());
         assert!(open_pidfd(getpid()).is_none());

@@ -235,9 +235,15 @@ impl<'a> ArgumentReader<'a> {
 
     #[cold]
     fn report_invalid(&mut self, name: &str, value: &Value, type_name: &str) {
+        let is_rounded = value.is_f64() && type_name == <&str>::NAME;
+        let help = if is_rounded {
+            " exactly, because it is beyond 64 bits; send it as a string"
+        } else {
+            ""
+        };
         let value = format_value(value);
         self.invalid.push(format!(
-            "Argument '{name}': cannot convert '{value}' to {type_name}"
+            "Argument '{name}': cannot convert '{value}' to {type_name}{help}"
         ));
     }
 }
@@ -249,6 +255,13 @@ fn format_value(value: &Value) -> String {
         Value::String(text) => limit::truncate_for_message(text),
         other => limit::truncate_for_message(&other.to_string()),
     }
+}
+
+/// Whether a number may have been written as an integer that is too large for 64 bits. The JSON parser turns
+/// such integers into the nearest float.
+fn is_beyond_64_bits(float: f64) -> bool {
+    const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
+    float <= -TWO_TO_THE_63 || float >= 2.0 * TWO_TO_THE_63
 }
 
 /// The type of an enum's values.
@@ -307,6 +320,7 @@ impl<'a> ArgumentValue<'a> for &'a str {
             Value::Bool(false) => Some("false"),
             Value::Number(number) => {
                 let text = match number.as_f64() {
+                    Some(float) if number.is_f64() && is_beyond_64_bits(float) => return None,
                     Some(float) if number.is_f64() => Number::Float(float).to_string(),
                     _ => number.to_string(),
                 };

@@ -1,11 +1,9 @@
 //! Enforces what policies say about a command's container, environment variables and working directory.
 
 use std::borrow::Cow;
-use std::env;
-use std::fs;
 use std::io;
+use std::iter;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +13,7 @@ use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::HostPathKind;
 use climax_policy::rules::{self, EnvironmentRule, ExecutionRules};
+use climax_runner::find_program;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
@@ -251,7 +250,7 @@ impl ContainerTemplate {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos());
         Self {
-            program: if !is_on_path("docker") && is_on_path("podman") {
+            program: if !is_installed("docker") && is_installed("podman") {
                 "podman"
             } else {
                 "docker"
@@ -328,13 +327,9 @@ fn absolute_volume(volume: &str) -> String {
     }
 }
 
-/// Whether `PATH` has an executable with this name.
-fn is_on_path(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| {
-        let metadata = fs::metadata(folder.join(name));
-        metadata.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    })
+/// Whether a program is installed.
+fn is_installed(name: &str) -> bool {
+    find_program(name, iter::empty(), Path::new("/")).is_ok()
 }
 
 /// The execution rules of the baked policy.

@@ -4,6 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use climax_catalog::tables::ToolRow;
+use climax_runner::find_program;
 
 use crate::call::expand::expand;
 use crate::catalog::selection::Selection;
@@ -36,15 +37,11 @@ impl ToolProgram {
         directory: Option<&str>,
     ) -> Self {
         let name = program_name(words);
-        let config_path = variables.filter_map(|variable| variable.strip_prefix("PATH="));
-        let path = config_path
-            .last()
-            .map_or_else(|| env::var_os("PATH"), |path| Some(path.into()));
         let current = env::current_dir().unwrap_or_default();
         let directory = directory.map_or(current.clone(), |directory| current.join(directory));
         Self {
             name: name.to_owned(),
-            path: which::which_in(name, path, directory).ok(),
+            path: find_program(name, variables, &directory).ok(),
         }
     }
 

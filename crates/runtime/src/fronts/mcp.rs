@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use climax_core::output::pluralize;
+use climax_policy::limit::truncate_for_message;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
@@ -160,7 +161,7 @@ impl ServerHandler for Mcp {
             }
             Err(InvalidRequest::Refused(answer)) => answer,
             Err(InvalidRequest::UnknownTool) => {
-                let message = format!("Unknown tool: {}", request.name);
+                let message = format!("Unknown tool: {}", truncate_for_message(&request.name));
                 return Err(ErrorData::invalid_params(message, None));
             }
         };
@@ -261,7 +262,7 @@ pub(crate) fn custom_request_error(request: &CustomRequest) -> ErrorData {
 }
 
 pub(crate) fn method_not_found(method: &str) -> ErrorData {
-    let message = format!("Method not found: {method}");
+    let message = format!("Method not found: {}", truncate_for_message(method));
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
