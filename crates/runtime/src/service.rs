@@ -373,14 +373,21 @@ impl Service {
         }
     }
 
+    /// The answer for an unknown tool. A note suggests a tool with a similar name, or else tools for what the name
+    /// says.
     fn unknown_tool(&self, name: &str) -> Answer {
-        let similar = self.selection.names_similar_to(name);
+        let misspelt = self.selection.names_similar_to(name).into_iter().next();
+        let note = match misspelt {
+            Some(similar) => Some(format!("Did you mean {similar}?")),
+            None => {
+                let related = discovery::similar_names(&self.selection, name);
+                (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
+            }
+        };
+        let text = format!("Unknown tool: {}", truncate_for_message(name));
         Answer {
-            note: similar.first().map(|name| format!("Did you mean {name}?")),
-            ..Answer::new(
-                format!("Unknown tool: {}", truncate_for_message(name)),
-                true,
-            )
+            note,
+            ..Answer::new(text, true)
         }
     }
 

@@ -119,6 +119,7 @@ struct Storage {
     lost_bytes: u64,
     /// Why they are lost, if that is known.
     error: Option<String>,
+    is_text: bool,
 }
 
 impl Storage {
@@ -141,6 +142,7 @@ impl Storage {
             stored_from: parts.first().map(|part| part.start),
             lost_bytes: omitted.end - omitted.start - stored_bytes,
             error,
+            is_text: output.summary.is_text,
         }
     }
 
@@ -161,7 +163,12 @@ impl Storage {
             0 => String::new(),
             lost => format!("; {} not stored{reason}", pluralize_large(lost, "byte")),
         };
-        format!("{lost}. To {purpose}: {}", access.call(&position))
+        let search = if self.is_text {
+            r#" (or search it with "pattern")"#
+        } else {
+            ""
+        };
+        format!("{lost}. To {purpose}{search}: {}", access.call(&position))
     }
 }
 
@@ -232,7 +239,7 @@ pub(crate) mod tests {
     fn long_output_is_cut_at_line_ends_and_says_how_to_read_on() {
         let store = store("/tmp", 1000);
         let text = stored_excerpt(&store, 40, numbered_lines().as_bytes());
-        let expected = "line 1\nline 2\n[16 lines, 121 bytes omitted. To read on: climax_call \
+        let expected = "line 1\nline 2\n[16 lines, 121 bytes omitted. To read on (or search it with \"pattern\"): climax_call \
                         {\"tool_name\":\"climax_output\",\"args\":{\"id\":\"ID\",\"from_line\":3}}]\n\
                         line 19\nline 20";
         assert_eq!(text, expected);
@@ -242,7 +249,7 @@ pub(crate) mod tests {
     fn a_long_line_is_cut_between_characters() {
         let store = store("/tmp", 1000);
         let text = stored_excerpt(&store, 10, "€".repeat(20).as_bytes());
-        let expected = "€\n[54 bytes omitted within a line. To read on: climax_call \
+        let expected = "€\n[54 bytes omitted within a line. To read on (or search it with \"pattern\"): climax_call \
                         {\"tool_name\":\"climax_output\",\"args\":{\"id\":\"ID\",\"from_byte\":3}}]\n€";
         assert_eq!(text, expected);
         // A line end near the start does not make the cut lose most of the beginning.
