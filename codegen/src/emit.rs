@@ -7,7 +7,7 @@ use climax_catalog::rows::to_u32;
 use climax_catalog::{OriginalNumbers, Tables};
 use climax_core::scalar::{Number, Scalar};
 use climax_discovery::Discovery;
-use climax_policy::rules::{ContainerRule, EnvironmentRule, ExecutionRules};
+use climax_policy::rules::{ContainerRule, EnvironmentRule, ExecutionRules, InheritedVariables};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
@@ -110,6 +110,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
     let code = quote! {
         use ::climax_runtime::generated::{
             ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery,
+            InheritedVariables,
             Index, Notes, PhfBorrow, ByteRange, Table, Tables, Trigrams, WordIndex, phf,
         };
 
@@ -169,15 +170,20 @@ fn execution_rules_value(execution_rules: &ExecutionRules) -> TokenStream {
         }
     });
     let EnvironmentRule {
-        is_minimal,
+        inherit,
         allow,
         deny,
     } = env;
+    let inherit = match inherit {
+        InheritedVariables::All => quote!(All),
+        InheritedVariables::Safe => quote!(Safe),
+        InheritedVariables::Minimal => quote!(Minimal),
+    };
     quote! {
         Some(BakedExecutionRules {
             container: #container,
             environment: BakedEnvironment {
-                is_minimal: #is_minimal,
+                inherit: InheritedVariables::#inherit,
                 allow: &[#(#allow),*],
                 deny: &[#(#deny),*],
             },

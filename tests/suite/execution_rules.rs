@@ -62,6 +62,14 @@ fn commands_inherit_only_the_variables_that_the_policy_allows() {
             vec!["GIT_DIR", "GIT_SSH", "HOME", "LC_TIME", "PATH", "TZ"],
         ),
         (
+            "env: {inherit: safe}",
+            vec!["GIT_DIR", "GIT_SSH", "HOME", "LC_TIME", "PATH", "TZ"],
+        ),
+        (
+            "env: {inherit: safe, allow: [AWS_*], deny: [GIT_*]}",
+            vec!["AWS_SECRET", "HOME", "LC_TIME", "PATH", "TZ"],
+        ),
+        (
             "env: {inherit: minimal}",
             vec!["HOME", "LC_TIME", "PATH", "TZ"],
         ),
@@ -78,6 +86,54 @@ fn commands_inherit_only_the_variables_that_the_policy_allows() {
             "{env}"
         );
     }
+}
+
+#[test]
+fn the_env_option_holds_variables_back_and_cannot_loosen_a_policy() {
+    let safe = ["GIT_DIR", "GIT_SSH", "HOME", "LC_TIME", "PATH", "TZ"];
+    let minimal = ["HOME", "LC_TIME", "PATH", "TZ"];
+    assert_eq!(variables(&mut fixtures!("--env", "safe")), safe);
+    assert_eq!(variables(&mut fixtures!("--env", "minimal")), minimal);
+    let folder = Folder::new();
+    for (policy, option, names) in [
+        ("safe", "all", safe.as_slice()),
+        ("safe, allow: [AWS_*]", "safe", &safe),
+        ("minimal", "safe", &minimal),
+        ("safe", "minimal", &minimal),
+    ] {
+        let policy = format!("tools: {{shell_run: {{}}}}\nenv: {{inherit: {policy}}}\n");
+        let path = write_policy(&folder, &policy);
+        let mut command = fixtures!("--policy", path, "--env", option);
+        assert_eq!(variables(&mut command), names, "{policy} {option}");
+    }
+}
+
+#[test]
+fn the_log_names_the_variables_that_were_held_back_when_a_call_fails() {
+    let folder = Folder::new();
+    let log = folder.path().join("log");
+    let mut command = fixtures!("--env", "safe");
+    let command = command
+        .env("CLIMAX_LOG_FILE", &log)
+        .envs([("SOME_TOKEN", "value-1"), ("OTHER_KEY", "value-2")]);
+    let mut server = Server::start(command);
+    server.call("shell_run", &json!({"script": "true"}));
+    server.call("shell_run", &json!({"script": "exit 3"}));
+    assert!(server.close().0.success());
+    let text = fs::read_to_string(log).expect("a log");
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("held back"))
+        .collect();
+    let [line] = lines[..] else { panic!("{text}") };
+    assert!(
+        line.contains("failed") && line.contains("OTHER_KEY"),
+        "{line}"
+    );
+    assert!(
+        line.contains("SOME_TOKEN") && !text.contains("value-"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 mod baked {
     use ::climax_runtime::generated::{
         ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
-        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, ByteRange, Table, Tables,
-        Trigrams, WordIndex, phf,
+        Catalog, Cow, Discovery, InheritedVariables, Index, Notes, PhfBorrow, ByteRange,
+        Table, Tables, Trigrams, WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "3bcaf0ecc98973cf",

@@ -3,8 +3,8 @@
 mod baked {
     use ::climax_runtime::generated::{
         ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules,
-        Catalog, Cow, Discovery, Index, Notes, PhfBorrow, ByteRange, Table, Tables,
-        Trigrams, WordIndex, phf,
+        Catalog, Cow, Discovery, InheritedVariables, Index, Notes, PhfBorrow, ByteRange,
+        Table, Tables, Trigrams, WordIndex, phf,
     };
     pub static CATALOG: Catalog = Catalog {
         hash: "f89d62422883d4ac",
@@ -18,7 +18,7 @@ mod baked {
                 working_dir: None,
             }),
             environment: BakedEnvironment {
-                is_minimal: true,
+                inherit: InheritedVariables::Minimal,
                 allow: &["NOTES_*"],
                 deny: &[],
             },

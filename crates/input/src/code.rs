@@ -397,8 +397,8 @@ or remove the fields.",
     (
         Code::IneffectiveAllow,
         "\
-`env.allow` has no effect without `inherit: minimal`. It adds variables to the minimal set, but by
-default commands inherit all variables.",
+`env.allow` has no effect without `inherit: safe` or `inherit: minimal`. It names variables that
+commands inherit in addition, but by default they inherit all variables.",
     ),
     (
         Code::BadRoot,

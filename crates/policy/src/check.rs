@@ -455,16 +455,18 @@ fn container_rule(
 }
 
 fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -> EnvironmentRule {
-    let is_minimal =
-        matches!(&written.inherit, Some(inherit) if inherit.value == InheritedVariables::Minimal);
-    if let (false, Some(allow)) = (is_minimal, &written.allow) {
+    let inherit = written
+        .inherit
+        .map(|inherit| inherit.value)
+        .unwrap_or_default();
+    if let (InheritedVariables::All, Some(allow)) = (inherit, &written.allow) {
         report.push(
             Diagnostic::new(
                 Code::IneffectiveAllow,
                 allow.span,
                 "`allow` has no effect: all variables are inherited",
             )
-            .help("add `inherit: minimal`, or remove `allow`"),
+            .help("add `inherit: safe` or `inherit: minimal`, or remove `allow`"),
         );
     }
     let allow = written.allow.map(|allow| allow.value).unwrap_or_default();
@@ -483,7 +485,7 @@ fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -
     }
     let values = |names: Vec<Spanned<String>>| names.into_iter().map(|name| name.value).collect();
     EnvironmentRule {
-        is_minimal,
+        inherit,
         allow: values(allow),
         deny: values(written.deny),
     }

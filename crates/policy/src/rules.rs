@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use climax_core::secret::is_secret_name;
+
 use crate::limit::Limit;
-pub use crate::written::UnlistedTools;
+pub use crate::written::{InheritedVariables, UnlistedTools};
 
 /// The rules of a policy.
 #[derive(Default)]
@@ -77,8 +79,8 @@ pub struct ContainerRule {
 /// The variables of the server that commands inherit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentRule {
-    /// Whether only variables that most programs need are inherited.
-    pub is_minimal: bool,
+    /// Which variables are inherited without being named.
+    pub inherit: InheritedVariables,
     /// Inherited in addition: names, or prefixes followed by `*`.
     pub allow: Vec<String>,
     /// Never inherited: names, or prefixes followed by `*`.
@@ -94,8 +96,13 @@ impl EnvironmentRule {
         ];
         let contains =
             |patterns: &[String]| patterns.iter().any(|pattern| matches_name(pattern, name));
-        let is_inherited =
-            !self.is_minimal || MINIMAL.iter().any(|pattern| matches_name(pattern, name));
+        let is_inherited = match self.inherit {
+            InheritedVariables::All => true,
+            InheritedVariables::Safe => !is_secret_name(name),
+            InheritedVariables::Minimal => {
+                MINIMAL.iter().any(|pattern| matches_name(pattern, name))
+            }
+        };
         (is_inherited || contains(&self.allow)) && !contains(&self.deny)
     }
 }
@@ -115,7 +122,7 @@ mod tests {
     fn variables_are_inherited_by_name_or_prefix() {
         let strings = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let env = EnvironmentRule {
-            is_minimal: true,
+            inherit: InheritedVariables::Minimal,
             allow: strings(&["GIT_*", "EDITOR"]),
             deny: strings(&["GIT_SSH", "LC_ALL"]),
         };
@@ -133,10 +140,18 @@ mod tests {
             assert!(!env.passes(name), "{name}");
         }
         let all = EnvironmentRule {
-            is_minimal: false,
-            ..env
+            inherit: InheritedVariables::All,
+            ..env.clone()
         };
         assert!(all.passes("AWS_SECRET_ACCESS_KEY"));
         assert!(!all.passes("GIT_SSH"));
+        let safe = EnvironmentRule {
+            inherit: InheritedVariables::Safe,
+            ..env
+        };
+        assert!(!safe.passes("AWS_SECRET_ACCESS_KEY"));
+        assert!(safe.passes("AWS_PROFILE"));
+        assert!(safe.passes("GIT_TOKEN"), "allowed by its prefix");
+        assert!(!safe.passes("GIT_SSH"));
     }
 }

@@ -114,12 +114,24 @@ pub struct WrittenEnvironment {
 }
 
 /// The variables of the server that commands inherit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InheritedVariables {
     /// All variables.
+    #[default]
     All,
+    /// All variables except those that look like secrets.
+    Safe,
     /// Only variables that most programs need.
     Minimal,
+}
+
+impl InheritedVariables {
+    /// The names of all levels in policies and on the command line.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("all", Self::All),
+        ("safe", Self::Safe),
+        ("minimal", Self::Minimal),
+    ];
 }
 
 /// Reads a policy.
@@ -244,11 +256,7 @@ fn env(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenEnvironment> {
     let mut fields = Fields::open_complete(node, "`env`", report)?;
     let env = WrittenEnvironment {
         inherit: fields.optional("inherit", |node, report| {
-            let values = [
-                ("all", InheritedVariables::All),
-                ("minimal", InheritedVariables::Minimal),
-            ];
-            one_of(node, &values, report)
+            one_of(node, &InheritedVariables::NAMES, report)
         }),
         allow: fields.optional("allow", texts_at),
         deny: fields.optional("deny", texts).unwrap_or_default(),

@@ -170,7 +170,12 @@ impl Executor {
             tracing::info!(tool, "done after {seconds:.3} s");
         } else {
             let completion = &outcome.completion;
-            tracing::warn!(tool, "failed after {seconds:.3} s: {completion}");
+            let held_back = self.guard.held_back_secrets();
+            let held_back = match held_back.as_slice() {
+                [] => String::new(),
+                names => format!("; variables held back: {}", names.join(", ")),
+            };
+            tracing::warn!(tool, "failed after {seconds:.3} s: {completion}{held_back}");
         }
         Ok(outcome)
     }

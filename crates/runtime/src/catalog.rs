@@ -5,6 +5,7 @@ pub(crate) mod selection;
 
 use climax_catalog::Tables;
 use climax_discovery::Discovery;
+use climax_policy::rules::InheritedVariables;
 
 use crate::call::arguments::ArgumentReader;
 use crate::call::argv::Argv;
@@ -52,8 +53,8 @@ pub struct BakedContainer {
 /// The environment variables that commands inherit from the server.
 #[derive(Clone, Copy)]
 pub struct BakedEnvironment {
-    /// Whether to inherit only the variables that most programs need, instead of all.
-    pub is_minimal: bool,
+    /// Which variables are inherited without being named.
+    pub inherit: InheritedVariables,
     /// Patterns of variables to inherit in addition.
     pub allow: &'static [&'static str],
     /// Patterns of variables not to inherit. Overrides `allow`.

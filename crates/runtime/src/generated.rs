@@ -13,6 +13,7 @@ pub use climax_discovery::Discovery;
 pub use climax_discovery::index::Index;
 pub use climax_discovery::notes::Notes;
 pub use climax_discovery::trigrams::Trigrams;
+pub use climax_policy::rules::InheritedVariables;
 pub use phf;
 pub use phf_shared::PhfBorrow;
 

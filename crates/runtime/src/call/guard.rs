@@ -1,6 +1,7 @@
 //! Enforces what policies say about a command's container, environment variables and working directory.
 
 use std::borrow::Cow;
+use std::env;
 use std::io;
 use std::iter;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,10 +10,11 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use climax_core::secret::is_secret_name;
 use climax_input::code::Code;
 use climax_input::diagnostic::Diagnostic;
 use climax_policy::check::HostPathKind;
-use climax_policy::rules::{self, EnvironmentRule, ExecutionRules};
+use climax_policy::rules::{self, EnvironmentRule, ExecutionRules, InheritedVariables};
 use climax_runner::find_program;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
@@ -48,13 +50,21 @@ struct Root {
 }
 
 impl ExecutionGuard {
-    /// Combines the rules of several policies, all of which apply.
+    /// Combines the rules of several policies, all of which apply. `inherit` is the command line's rule for
+    /// variables, which applies in addition.
     ///
     /// # Errors
     /// Every reason why the server cannot start.
-    pub(crate) fn new(all: &[ExecutionRules]) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn new(
+        all: &[ExecutionRules],
+        inherit: InheritedVariables,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         let mut guard = Self::default();
+        guard.env.push(EnvironmentRule {
+            inherit,
+            ..EnvironmentRule::default()
+        });
         let mut containers = all
             .iter()
             .filter_map(|rules| Some((rules.container.as_ref()?, rules.origin.as_str())));
@@ -98,6 +108,16 @@ impl ExecutionGuard {
     /// Whether commands inherit the server's variable with this name.
     pub(crate) fn inherits_variable(&self, name: &str) -> bool {
         !name.starts_with(OWN_VARIABLE_PREFIX) && self.env.iter().all(|env| env.passes(name))
+    }
+
+    /// The variables of the server that look like secrets and are not inherited.
+    pub(crate) fn held_back_secrets(&self) -> Vec<String> {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let mut names: Vec<String> = names
+            .filter(|name| is_secret_name(name) && !self.inherits_variable(name))
+            .collect();
+        names.sort_unstable();
+        names
     }
 
     /// Opens the working directory that a call sets, if policies restrict it. The command runs in the opened
@@ -344,7 +364,7 @@ pub(crate) fn baked_rules(rules: &catalog::BakedExecutionRules) -> ExecutionRule
             working_dir: container.working_dir.map(str::to_owned),
         }),
         env: EnvironmentRule {
-            is_minimal: rules.environment.is_minimal,
+            inherit: rules.environment.inherit,
             allow: texts(rules.environment.allow),
             deny: texts(rules.environment.deny),
         },

@@ -7,13 +7,14 @@ use std::process::ExitCode;
 
 use climax_core::output::{pluralize, print};
 use climax_core::risk::Risk;
+use climax_policy::rules::InheritedVariables;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::configuration::{
     Configuration, DEFAULT_INLINE_BYTES, NamePosition, OutputLimits, allowed_with_guard,
-    parse_inline_bytes,
+    inherited_variables, parse_inline_bytes,
 };
 use super::program::ToolProgram;
 use super::signals::stop_on_signal;
@@ -56,6 +57,10 @@ pub(super) struct CallArguments {
     /// Policy file that restricts what is allowed; can be repeated, and then all policies apply
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
+    /// Variables that commands inherit: all, all but those that look like secrets, or few. Policies can only
+    /// restrict this further
+    #[arg(long, value_name = "LEVEL", value_parser = inherited_variables(), default_value = "all")]
+    env: InheritedVariables,
     /// Bytes of standard output in the result (standard error: 1/4 of it)
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_INLINE_BYTES, value_parser = parse_inline_bytes)]
     inline_output: usize,
@@ -85,6 +90,7 @@ pub(super) fn execute(
         catalog,
         (&[], NamePosition::AfterCommand),
         &arguments.policy,
+        arguments.env,
     )?;
     let configuration = Configuration {
         selection,

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use climax_input::diagnostic::Diagnostic;
 use climax_input::draw::render;
 use climax_input::fields::closest;
 use climax_policy::check::HostPathKind;
+use climax_policy::rules::InheritedVariables;
 use climax_runner::{CaptureOptions, OutputStore, Runner, RunnerOptions, StoreOptions};
 
 use super::{Failure, subcommand_names};
@@ -95,6 +97,18 @@ pub(super) fn parse_inline_bytes(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Parses the value of `--env`, and lists the values in the help.
+pub(super) fn inherited_variables() -> impl TypedValueParser<Value = InheritedVariables> {
+    let names = InheritedVariables::NAMES.map(|(name, _)| name);
+    PossibleValuesParser::new(names).map(|text| {
+        let mut levels = InheritedVariables::NAMES.into_iter();
+        let level = levels.find(|(name, _)| *name == text);
+        level
+            .map(|(_, level)| level)
+            .expect("the parser accepts these names only")
+    })
+}
+
 /// Where a CLI's name is on the command line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NamePosition {
@@ -134,9 +148,10 @@ pub(super) fn allowed_with_guard(
     catalog: &'static Catalog,
     names: (&[String], NamePosition),
     policies: &[PathBuf],
+    inherit: InheritedVariables,
 ) -> Result<(Selection, ExecutionGuard), Failure> {
     let allowed = allowed(catalog, names, policies, &guard::host_path_problem)?;
-    let guard = ExecutionGuard::new(&allowed.execution_rules)
+    let guard = ExecutionGuard::new(&allowed.execution_rules, inherit)
         .map_err(|errors| Failure::Diagnostics(render(&errors, &[])))?;
     Ok((allowed.selection, guard))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use climax_core::output::pluralize;
+use climax_policy::rules::InheritedVariables;
 use climax_runner::StoreOptions;
 use rmcp::service::ServerInitializeError;
 use tokio::sync::Semaphore;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::configuration::{
     Configuration, DEFAULT_INLINE_BYTES, NamePosition, OutputLimits, allowed_with_guard,
-    baked_config_message, parse_inline_bytes,
+    baked_config_message, inherited_variables, parse_inline_bytes,
 };
 use super::signals::stop_on_signal;
 use crate::catalog::Catalog;
@@ -51,6 +52,10 @@ pub(super) struct RunArguments {
     /// Policy file that restricts what is allowed; can be repeated, and then all policies apply
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
+    /// Variables that commands inherit: all, all but those that look like secrets, or few. Policies can only
+    /// restrict this further
+    #[arg(long, value_name = "LEVEL", value_parser = inherited_variables(), default_value = "all")]
+    env: InheritedVariables,
     /// Lowest level of messages logged to standard error
     #[arg(long, value_enum, ignore_case = true, default_value_t)]
     log_level: LogLevel,
@@ -86,6 +91,7 @@ impl Default for RunArguments {
             explore: false,
             split_calls: false,
             policy: Vec::new(),
+            env: InheritedVariables::default(),
             log_level: LogLevel::default(),
             max_concurrent: 256,
             inline_output: DEFAULT_INLINE_BYTES,
@@ -141,7 +147,8 @@ fn configuration(
     position: NamePosition,
 ) -> Result<Configuration, Failure> {
     let names = (arguments.names.as_slice(), position);
-    let (mut selection, guard) = allowed_with_guard(catalog, names, &arguments.policy)?;
+    let (mut selection, guard) =
+        allowed_with_guard(catalog, names, &arguments.policy, arguments.env)?;
     if arguments.split_calls {
         selection.call_tools = CallTools::ByRisk;
     }
