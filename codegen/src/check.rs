@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use crate::model::{ArgumentType, CliModel, Risk, ToolModel};
 use crate::written::{WrittenConfig, WrittenTool};
 use climax_catalog::facts::{ArgumentFacts, Facts, PlacementKind};
+use climax_core::reserved::is_reserved_tool_name;
 use climax_core::scalar::Number;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
@@ -241,6 +242,13 @@ fn check_tool_name(
             )),
         );
         return;
+    }
+    if is_reserved_tool_name(text) {
+        let message = format!("`{text}` is the name of a built-in tool");
+        report.push(
+            Diagnostic::new(Code::ReservedToolName, name.span, message)
+                .help("rename the tool, for example after its program"),
+        );
     }
     let (first_name, first_span) = match tool_names.entry(text.to_ascii_lowercase()) {
         Entry::Vacant(entry) => {

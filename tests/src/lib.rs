@@ -273,6 +273,12 @@ impl Server {
             .clone()
     }
 
+    /// The names of the registered tools.
+    pub fn tool_names(&mut self) -> Vec<String> {
+        let tools = self.tools();
+        tools.iter().map(|tool| text(&tool["name"])).collect()
+    }
+
     /// Closes the server's stdin and waits for its end. Returns its exit status and the rest of its output.
     #[must_use]
     pub fn close(mut self) -> (ExitStatus, Vec<String>) {

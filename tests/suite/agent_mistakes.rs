@@ -70,6 +70,31 @@ fn two_keys_for_one_argument_are_refused() {
 }
 
 #[test]
+fn ignored_arguments_are_named_in_a_second_block() {
+    let mut server = start();
+    let response = server.call("docker_ps", &json!({"all_state": true, "x": 1}));
+    assert!(!response.is_error);
+    assert_eq!(response.text, "docker ps");
+    let note = "Ignored:\n  - Unknown argument 'all_state': did you mean 'all_states'?\n  \
+                - Unknown argument 'x': expected one of ";
+    assert!(
+        response
+            .note
+            .as_ref()
+            .is_some_and(|text| text.starts_with(note)),
+        "{response:?}"
+    );
+    let flattened = json!({"tool_name": "docker_ps", "all_states": true});
+    let response = call(&mut server, &flattened);
+    assert_eq!(
+        response.note.as_deref(),
+        Some("Ignored:\n  - Unknown argument 'all_states': put it into 'args'")
+    );
+    let response = server.call("docker_ps", &json!({"all_states": true}));
+    assert_eq!(response.note, None);
+}
+
+#[test]
 fn unknown_arguments_are_refused_where_the_tool_declares_a_risk() {
     let mut server = start();
     let args = json!({"repository": "r", "dryrun": true, "dry_run": "maybe"});

@@ -9,7 +9,14 @@ use climax_tests::run;
 const PAGE: &str = include_str!("../../ARCHITECTURE.md");
 
 /// The parts of the runtime that must not depend on a protocol.
-const PROTOCOL_FREE: [&str; 5] = ["service", "call", "search", "discovery", "catalog"];
+const PROTOCOL_FREE: [&str; 6] = [
+    "service",
+    "call",
+    "output",
+    "search",
+    "discovery",
+    "catalog",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

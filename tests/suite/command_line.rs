@@ -108,7 +108,8 @@ fn a_misspelt_command_or_cli_gets_a_suggestion() {
 
 #[test]
 fn help_wraps_to_the_width_of_the_terminal_and_has_examples() {
-    for command in [None, Some("run"), Some("list"), Some("search")] {
+    let commands = ["run", "list", "search", "show", "call"];
+    for command in [None].into_iter().chain(commands.map(Some)) {
         let help = |columns: &str| {
             let output = run(fixtures!()
                 .args(command)
@@ -127,8 +128,8 @@ fn help_wraps_to_the_width_of_the_terminal_and_has_examples() {
         assert!(examples.starts_with(&start), "{wide}");
     }
     let help = stdout(&run(fixtures!("--help").env("COLUMNS", "200")));
-    let line =
-        "Bytes of standard output kept per call (standard error: 1/16 of it) [default: 1048576]";
+    let line = "Bytes of standard output in a result (standard error: 1/4 of it); longer output is stored \
+                [default: 32768]";
     assert!(help.contains(line), "{help}");
 }
 

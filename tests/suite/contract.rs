@@ -214,7 +214,7 @@ fn a_background_child_does_not_delay_the_response() {
 
 #[test]
 fn a_command_has_empty_stdin_unless_the_call_provides_it() {
-    let mut server = start();
+    let mut server = Server::start(&mut fixtures!("--inline-output", "2000000"));
     let nothing = server.call("dump_nothing", &json!({})).json();
     assert_eq!(nothing["stdin"], "");
     let text = "line one\nline two \u{1f600}\n";

@@ -358,7 +358,8 @@ fn a_stdin_argument_adds_no_word_and_is_empty_if_absent() {
 #[test]
 fn a_long_value_reaches_the_program_in_full() {
     let long = "x".repeat(100_000);
-    let dumped = start().call("dump_kinds", &json!({"text": long})).json();
+    let mut server = Server::start(&mut fixtures!("--inline-output", "200000"));
+    let dumped = server.call("dump_kinds", &json!({"text": long})).json();
     assert_eq!(dumped["argv"], json!(["show", "kinds", "-t", long]));
 }
 

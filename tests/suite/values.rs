@@ -181,9 +181,12 @@ fn find_receives_a_name_that_begins_with_a_dash() {
 }
 
 #[test]
-fn invalid_utf8_in_output_is_replaced_and_nul_bytes_are_kept() {
+fn a_little_invalid_utf8_in_output_is_replaced() {
     let mut server = Server::start(&mut fixtures!());
-    let script = r"printf 'a\377b\000c\n'; printf '\303(' >&2";
+    let script = r"printf 'abcdefghi\377jk\n'; printf 'abcdefghi\303(' >&2";
     let response = server.call("shell_run", &json!({"script": script}));
-    assert_eq!(response.text, "a\u{fffd}b\0c\n\n[stderr]\n\u{fffd}(");
+    assert_eq!(
+        response.text,
+        "abcdefghi\u{fffd}jk\n\n[stderr]\nabcdefghi\u{fffd}("
+    );
 }

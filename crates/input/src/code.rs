@@ -25,6 +25,7 @@ pub enum Code {
     EmptyDescription = 22,
     BadTimeout = 23,
     BadPlaceholder = 24,
+    ReservedToolName = 25,
     BadArgumentName = 30,
     DuplicateArgument = 31,
     BadDefault = 32,
@@ -236,6 +237,12 @@ default of 30 seconds.",
 A placeholder names no argument or `resolve` entry, or its brace is not closed. In
 `confirm_message`, `{name}` is replaced by the value of an argument or of a `resolve` entry; in the
 `args` of a `resolve` entry, by the value of an argument. Write `{{` and `}}` for literal braces.",
+    ),
+    (
+        Code::ReservedToolName,
+        "\
+A tool has the name of a built-in tool: `climax_search`, `climax_call`, `climax_read`,
+`climax_write`, `climax_destructive` or `climax_output`. Agents could not tell the two apart.",
     ),
     (
         Code::BadArgumentName,

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::captured::CaptureOptions;
 use crate::limits::ReachedLimit;
 
 /// A command to run.
@@ -23,8 +24,8 @@ pub struct CommandSpec<'a> {
     pub cleanup: Vec<&'a str>,
     /// How long it may run, and how long to wait if a limit of the system keeps it from being started.
     pub timeout: Duration,
-    /// Bytes of standard output kept (standard error: 1/16 of it).
-    pub max_output_bytes: usize,
+    /// How its output is captured.
+    pub capture: &'a CaptureOptions,
     /// Called with the last line of output whenever it changes, except for commands that end within a few
     /// milliseconds.
     pub on_output_line: Option<&'a (dyn Fn(&str) + Sync)>,

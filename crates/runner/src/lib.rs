@@ -18,7 +18,8 @@
 //! |---|---|
 //! | `command` | a command to run, and the error message if it cannot be started |
 //! | `run` | runs one command from the server's side |
-//! | `output`, `captured`, `last_line` | read pipes into text of limited length |
+//! | `output`, `captured`, `last_line` | read pipes: the beginning and the end of the output, its last line |
+//! | `store`, `stored_output` | files that hold output that is too long for a response |
 //! | `pool` | idle workers, and the server's end of their connections |
 //! | `limits` | the limits of open files and processes |
 //! | `protocol` | messages between server, supervisor and workers |
@@ -39,14 +40,18 @@ mod process_tree;
 mod protocol;
 mod run;
 mod spawn;
+mod store;
+mod stored_output;
 mod supervisor;
 mod worker;
 
 use nix::sys::signal::SigSet;
 
-pub use captured::CapturedOutput;
+pub use captured::{CaptureOptions, CapturedOutput, CommandOutput, StoredSummary};
 pub use command::{CommandSpec, WorkingDirectory};
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
+pub use store::{OutputId, OutputStore, StoreOptions, StreamStore};
+pub use stored_output::{OutputSummary, StoredOutput};
 pub use supervisor::{helper_main, is_helper_process};
 
 /// Unblocks all signals for this thread and the threads that it starts. The server inherits the signal mask

@@ -16,6 +16,12 @@ const FILES_PER_COMMAND: u64 = 3 + 2 + 1 + 1;
 /// what the start of a command takes in addition.
 const SERVER_FILES: u64 = 28;
 
+/// One file in this many of the limit of open files is for stored output.
+const STORED_FILES_DIVISOR: u64 = 16;
+
+/// The most files for stored output.
+const MAX_STORED_FILES: u64 = 256;
+
 /// A worker, its command, and one process that the command starts.
 const PROCESSES_PER_COMMAND: u64 = 3;
 
@@ -81,8 +87,22 @@ pub(crate) fn max_commands() -> usize {
     commands_within(files, process_limit())
 }
 
+/// How many files there may be for stored output.
+pub(crate) fn max_stored_files() -> usize {
+    let files = getrlimit(Resource::Nofile).current;
+    let max_files = files.map_or(MAX_STORED_FILES, stored_files_within);
+    usize::try_from(max_files).unwrap_or(usize::MAX)
+}
+
+fn stored_files_within(limit: u64) -> u64 {
+    (limit / STORED_FILES_DIVISOR).min(MAX_STORED_FILES)
+}
+
 fn commands_within(files: Option<u64>, processes: Option<u64>) -> usize {
-    let by_files = files.map(|limit| limit.saturating_sub(SERVER_FILES) / FILES_PER_COMMAND);
+    let by_files = files.map(|limit| {
+        let other_files = SERVER_FILES + stored_files_within(limit);
+        limit.saturating_sub(other_files) / FILES_PER_COMMAND
+    });
     let by_processes =
         processes.map(|limit| limit.saturating_sub(SERVER_PROCESSES) / PROCESSES_PER_COMMAND);
     let commands = by_files.into_iter().chain(by_processes).min();
@@ -159,10 +179,10 @@ mod tests {
     #[test]
     fn the_lower_limit_decides_how_many_commands_may_run() {
         assert_eq!(commands_within(None, None), usize::MAX);
-        assert_eq!(commands_within(Some(64), None), 5);
-        assert_eq!(commands_within(Some(256), None), 32);
+        assert_eq!(commands_within(Some(64), None), 4);
+        assert_eq!(commands_within(Some(256), None), 30);
         assert_eq!(commands_within(Some(256), Some(60)), 19);
-        assert_eq!(commands_within(Some(64), Some(60)), 5);
+        assert_eq!(commands_within(Some(64), Some(60)), 4);
         assert_eq!(commands_within(Some(3), Some(1)), 1);
     }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe;
 
-use crate::captured::CapturedOutput;
+use crate::captured::{CapturedOutput, CommandOutput};
 use crate::last_line::LastLine;
 
 /// The size of the read buffer.
@@ -31,17 +31,21 @@ enum Pipe {
 }
 
 impl OutputStream {
-    /// Keeps at most `max_bytes` of what is read.
-    pub(crate) fn new(reader: PipeReader, max_bytes: usize) -> Self {
+    pub(crate) fn new(reader: PipeReader, captured: CapturedOutput) -> Self {
         Self {
             pipe: Pipe::Unregistered(reader),
-            captured: CapturedOutput::new(max_bytes),
+            captured,
         }
     }
 
     /// Returns the output so far.
-    pub(crate) fn take_captured(&mut self) -> CapturedOutput {
-        mem::take(&mut self.captured)
+    pub(crate) fn take_output(&mut self) -> CommandOutput {
+        mem::take(&mut self.captured).finish()
+    }
+
+    /// Forgets the output so far, and keeps nothing of what follows.
+    pub(crate) fn discard_output(&mut self) {
+        self.captured = CapturedOutput::default();
     }
 
     /// Reads until the write end is closed, even beyond the limit, so that the command never blocks. Dropping

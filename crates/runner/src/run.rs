@@ -14,12 +14,13 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::captured::CapturedOutput;
+use crate::captured::{CaptureOptions, CapturedOutput, CommandOutput};
 use crate::command::{CommandSpec, WorkingDirectory};
 use crate::limits::{self, ReachedLimit};
 use crate::output::{OutputStream, drain};
 use crate::pool::{StartPermit, Worker, WorkerPool};
 use crate::protocol::{RunReport, RunRequest};
+use crate::store::OutputStore;
 
 /// Most commands exit within this time and write less than a pipe holds. Their output is read once, after
 /// their exit, and their pipes are never registered with the event loop.
@@ -30,9 +31,6 @@ const OUTPUT_GRACE_PERIOD: Duration = Duration::from_millis(100);
 
 /// How long to wait for a command's exit and last output after it has timed out.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The limit for standard error is the limit for standard output divided by this.
-const STDERR_DIVISOR: usize = 16;
 
 /// How a [`Runner`] runs commands.
 pub struct RunnerOptions {
@@ -53,9 +51,9 @@ pub struct Runner {
 #[derive(Debug)]
 pub struct Outcome {
     /// Standard output.
-    pub stdout: CapturedOutput,
+    pub stdout: CommandOutput,
     /// Standard error.
-    pub stderr: CapturedOutput,
+    pub stderr: CommandOutput,
     /// How the command ended.
     pub completion: Completion,
 }
@@ -65,8 +63,8 @@ impl Outcome {
     #[must_use]
     pub fn not_started(reason: String) -> Self {
         Self {
-            stdout: CapturedOutput::new(0),
-            stderr: CapturedOutput::new(0),
+            stdout: CapturedOutput::default().finish(),
+            stderr: CapturedOutput::default().finish(),
             completion: Completion::NotStarted(reason),
         }
     }
@@ -212,11 +210,20 @@ impl Runner {
         descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
         descriptors.extend(command.working_dir.opened());
         let start_time = Instant::now();
-        let max_stderr_bytes = command.max_output_bytes / STDERR_DIVISOR;
+        let CaptureOptions {
+            max_stdout_bytes,
+            max_stderr_bytes,
+            store,
+        } = command.capture;
+        let store = store.as_ref();
+        let stdout_store = store.map(OutputStore::for_stdout);
+        let stderr_store = store.map(OutputStore::for_stderr);
+        let captured_stdout = CapturedOutput::new(*max_stdout_bytes, stdout_store);
+        let captured_stderr = CapturedOutput::new(*max_stderr_bytes, stderr_store);
         let mut running = RunningCommand {
             worker: Some(worker),
-            stdout: OutputStream::new(stdout, command.max_output_bytes),
-            stderr: OutputStream::new(stderr, max_stderr_bytes),
+            stdout: OutputStream::new(stdout, captured_stdout),
+            stderr: OutputStream::new(stderr, captured_stderr),
         };
         // A long request takes several writes, and a worker that was stopped by a signal does not read it.
         let sent = timeout(command.timeout, running.send(&request, &descriptors)).await;
@@ -270,8 +277,8 @@ impl Runner {
             Completion::TimedOut(command.timeout)
         };
         Ok(Outcome {
-            stdout: running.stdout.take_captured(),
-            stderr: running.stderr.take_captured(),
+            stdout: running.stdout.take_output(),
+            stderr: running.stderr.take_output(),
             completion,
         })
     }
@@ -395,6 +402,9 @@ impl Drop for RunningCommand<'_> {
         {
             let mut stdout = mem::take(&mut self.stdout);
             let mut stderr = mem::take(&mut self.stderr);
+            // Nobody will read it.
+            stdout.discard_output();
+            stderr.discard_output();
             let stopped = worker.stop();
             // Goes on reading output, so that SIGPIPE does not kill the command while it cleans up.
             runtime.spawn(async move {

@@ -1,9 +1,14 @@
 //! Parses the command line and runs a subcommand. Each subcommand has its own file.
 
+mod call;
 pub(crate) mod configuration;
 mod list;
+mod program;
 mod run;
 mod search;
+mod show;
+mod signals;
+mod spinner;
 mod table;
 
 use std::fmt;
@@ -13,10 +18,12 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use climax_core::output::pluralize;
 
 use crate::catalog::Catalog;
+use call::CallArguments;
 use configuration::NamePosition;
 use list::ListArguments;
 use run::RunArguments;
 use search::SearchArguments;
+use show::ShowArguments;
 
 const USAGE_ERROR: u8 = 2;
 
@@ -27,6 +34,8 @@ Examples:
   climax --policy team.yaml         Serve what a policy allows
   climax list git                   List the tools of a CLI
   climax search undo a commit       Find tools for a task
+  climax show git_log               Describe a tool
+  climax call git_log max_count=3   Call a tool as an agent would
   claude mcp add climax -- climax   Add the server to a client";
 
 /// MCP server for the command-line tools that were baked into it
@@ -55,6 +64,12 @@ enum ServerCommand {
     /// Search tools by what they do, as agents do
     #[command(display_name = "climax", after_help = search::EXAMPLES)]
     Search(SearchArguments),
+    /// Describe a tool: its arguments, an example and the command line that it becomes
+    #[command(display_name = "climax", after_help = show::EXAMPLES)]
+    Show(ShowArguments),
+    /// Call a tool as an agent would, and print what the agent would read
+    #[command(display_name = "climax", after_help = call::EXAMPLES)]
+    Call(CallArguments),
 }
 
 /// The `main` of a server for a catalog. Reads the process's arguments.
@@ -72,9 +87,18 @@ pub fn main(catalog: &'static Catalog) -> ExitCode {
         }
         Some(ServerCommand::List(arguments)) => list::execute(catalog, &arguments),
         Some(ServerCommand::Search(arguments)) => search::execute(catalog, &arguments),
+        Some(ServerCommand::Show(arguments)) => show::execute(catalog, &arguments),
+        Some(ServerCommand::Call(arguments)) => {
+            return exit_code(call::execute(catalog, &arguments));
+        }
     };
+    exit_code(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The exit code of a subcommand. Prints why it failed.
+fn exit_code(result: Result<ExitCode, Failure>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprint!("{failure}");
             ExitCode::from(USAGE_ERROR)

@@ -20,8 +20,10 @@ use serde_json::{Map, Value};
 use crate::catalog::selection::Selection;
 pub(crate) use cache::ResponseCache;
 use cache::SerialisedBody;
+pub(crate) use details::similar_names;
 pub(crate) use registration::registered_tools;
 use request::{RequestArguments, excerpt};
+pub(crate) use result::example_calls;
 
 /// The version of the response format.
 const RESPONSE_VERSION: &str = "1.0";

@@ -18,7 +18,7 @@ use crate::call::argv::Argv;
 use crate::call::guard::ExecutionGuard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
-use crate::commands::configuration::Configuration;
+use crate::commands::configuration::{Configuration, OutputLimits};
 use crate::discovery::{self, LookupTool, ResponseCache};
 use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
@@ -46,7 +46,10 @@ where
         guard: ExecutionGuard::default(),
         mode,
         max_concurrent: 16,
-        max_output_bytes: 1024 * 1024,
+        output: OutputLimits {
+            inline_bytes: 1024 * 1024,
+            store: None,
+        },
     };
     let service = Arc::new(configuration.service());
     let transport = TrackedTransport::new(transport.into_transport());
@@ -133,16 +136,16 @@ fn explore_with(
 
 /// Turns the output of a command into the answer of a call.
 #[must_use]
-pub fn answer(stdout: &[u8], stderr: &[u8], max_output: usize) -> String {
+pub fn answer(stdout: &[u8], stderr: &[u8], max_bytes: usize) -> String {
     let captured = |bytes| {
-        let mut captured = CapturedOutput::new(max_output);
+        let mut captured = CapturedOutput::new(max_bytes, None);
         captured.push(bytes);
-        captured
+        captured.finish()
     };
     let outcome = Outcome {
         stdout: captured(stdout),
         stderr: captured(stderr),
         completion: Completion::Exited(ExitStatus::from_raw(0)),
     };
-    answer::answer(outcome).text
+    answer::answer(outcome, None).text
 }

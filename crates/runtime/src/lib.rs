@@ -21,6 +21,7 @@ pub mod generated;
 pub mod internals;
 mod lock;
 mod log;
+mod output;
 mod registration;
 mod search;
 mod service;

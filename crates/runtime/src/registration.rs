@@ -1,12 +1,37 @@
 //! Describes the tools that a server registers with its client.
 
 use climax_core::risk::Risk;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The name of the meta tool that searches for tools.
 pub(crate) const SEARCH_TOOL: &str = "climax_search";
 /// The name of the meta tool that calls other tools.
 pub(crate) const CALL_TOOL: &str = "climax_call";
+
+/// The name of the built-in tool that reads stored output.
+pub(crate) const OUTPUT_TOOL: &str = "climax_output";
+
+/// How agents call `climax_output`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputAccess {
+    /// Through this meta tool, as a tool that is not registered.
+    Through(&'static str),
+    /// By its own name.
+    Registered,
+}
+
+impl OutputAccess {
+    /// The call with these arguments, for an agent to copy.
+    pub(crate) fn call(self, arguments: &Value) -> String {
+        match self {
+            Self::Through(meta_tool) => {
+                let call = json!({"tool_name": OUTPUT_TOOL, "args": arguments});
+                format!("{meta_tool} {call}")
+            }
+            Self::Registered => format!("{OUTPUT_TOOL} {arguments}"),
+        }
+    }
+}
 
 /// How the tools of a catalog are called through meta tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,5 +117,24 @@ pub(crate) fn json_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
         other => unreachable!("not a JSON object: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use climax_core::reserved::is_reserved_tool_name;
+
+    #[test]
+    fn no_config_can_define_a_tool_with_the_name_of_a_built_in_one() {
+        let call_tools = [CallTools::Single, CallTools::ByRisk];
+        let names = call_tools.map(|tools| Risk::ALL.map(|risk| tools.name(risk)));
+        for name in names
+            .as_flattened()
+            .iter()
+            .chain(&[SEARCH_TOOL, OUTPUT_TOOL])
+        {
+            assert!(is_reserved_tool_name(name), "{name}");
+        }
     }
 }

@@ -12,14 +12,17 @@ mod usage;
 
 use std::time::Instant;
 
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::{Risk, assumed_risk};
 use serde_json::{Map, Value};
 
 use crate::call::answer::CallAnswer;
-use crate::call::{CallRequest, CallState, Executor};
+use crate::call::plan::CallInput;
+use crate::call::{CallRequest, CallState, DryRun, Executor};
 use crate::catalog::selection::Selection;
 use crate::discovery::{self, LookupTool};
-use crate::registration::{CallTools, SEARCH_TOOL, ToolDescription};
+use crate::output::{self, OutputReader};
+use crate::registration::{CallTools, OUTPUT_TOOL, OutputAccess, SEARCH_TOOL, ToolDescription};
 use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
@@ -47,6 +50,8 @@ pub(crate) enum Request {
         tool: LookupTool,
         arguments: Map<String, Value>,
     },
+    /// `climax_output`.
+    ReadOutput(CallRequest),
     /// A call of a catalog tool.
     Call {
         call: CallRequest,
@@ -88,7 +93,10 @@ impl Answer {
 
 impl From<CallAnswer> for Answer {
     fn from(answer: CallAnswer) -> Self {
-        Self::new(answer.text, answer.is_error)
+        Self {
+            note: answer.note,
+            ..Self::new(answer.text, answer.is_error)
+        }
     }
 }
 
@@ -143,13 +151,15 @@ impl Service {
             }
             ServerMode::MetaTools | ServerMode::Explore => None,
         };
-        (
-            registration::registered_tools(&self.selection, self.mode),
-            permit,
-        )
+        let mut tools = registration::registered_tools(&self.selection, self.mode);
+        if self.registers_output_tool() {
+            tools.push(output::registered_tool());
+        }
+        (tools, permit)
     }
 
-    /// Whether a call of this tool runs a command. Other tools only read the catalog.
+    /// Whether a call of this tool can take long: it runs a command or reads stored output. Other tools only read
+    /// the catalog.
     pub(crate) fn runs_command(&self, name: &str) -> bool {
         !self.is_search(name) && self.lookup_tool(name).is_none()
     }
@@ -168,14 +178,23 @@ impl Service {
         }
         if let Some(max_risk) = self.call_tool_risk(name) {
             let call = request::call_request(arguments).map_err(InvalidRequest::Refused)?;
+            if call.tool == OUTPUT_TOOL && self.stores_output() {
+                return Ok(Request::ReadOutput(call));
+            }
             return Ok(Request::Call { call, max_risk });
         }
-        if self.mode == ServerMode::Classic && self.selection.find_tool(name).is_some() {
+        let is_output_tool = self.registers_output_tool() && name == OUTPUT_TOOL;
+        let is_classic_tool =
+            || self.mode == ServerMode::Classic && self.selection.find_tool(name).is_some();
+        if is_output_tool || is_classic_tool() {
             let call = CallRequest {
                 tool: name.to_owned(),
                 arguments,
                 unknown_parameters: Vec::new(),
             };
+            if is_output_tool {
+                return Ok(Request::ReadOutput(call));
+            }
             let max_risk = Risk::Destructive;
             return Ok(Request::Call { call, max_risk });
         }
@@ -192,6 +211,7 @@ impl Service {
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await
             }
+            Request::ReadOutput(call) => self.read_output(call).await,
             Request::Call { call, max_risk } => self.call(&call, max_risk, client).await,
         }
     }
@@ -250,21 +270,98 @@ impl Service {
         Answer::new(response.json, response.is_error)
     }
 
-    async fn call(&self, request: &CallRequest, max_risk: Risk, client: &impl Client) -> Answer {
+    fn stores_output(&self) -> bool {
+        self.executor.capture.store.is_some()
+    }
+
+    /// Whether `climax_output` is registered. Where there are meta tools, they call it.
+    fn registers_output_tool(&self) -> bool {
+        self.mode == ServerMode::Classic && self.stores_output()
+    }
+
+    /// How agents read stored output.
+    fn output_access(&self) -> OutputAccess {
+        if self.registers_output_tool() {
+            return OutputAccess::Registered;
+        }
+        let lowest_risk = match self.selection.call_tools {
+            CallTools::Single => None,
+            CallTools::ByRisk => self.selection.offered_risks().first().copied(),
+        };
+        let meta_tool = self
+            .selection
+            .call_tools
+            .name(lowest_risk.unwrap_or(Risk::Read));
+        OutputAccess::Through(meta_tool)
+    }
+
+    async fn read_output(&self, request: CallRequest) -> Answer {
+        let Some(store) = self.executor.capture.store.clone() else {
+            return self.unknown_tool(OUTPUT_TOOL);
+        };
+        let reader = OutputReader {
+            store,
+            access: self.output_access(),
+            max_bytes: self.executor.capture.max_stdout_bytes,
+        };
+        let permit = self.permits.output_reader().await;
+        let start = Instant::now();
+        let reading = tokio::task::spawn_blocking(move || {
+            // Held until the thread is free, even if the request is cancelled.
+            let _permit = permit;
+            reader.read(&request)
+        });
+        let answer = match reading.await {
+            Ok(answer) => answer,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        tracing::info!(tool = OUTPUT_TOOL, "done after {seconds:.3} s");
+        self.with_permit(answer.into()).await
+    }
+
+    /// Finds the tool of a call, unless its risk is too high.
+    ///
+    /// # Errors
+    /// An answer that says why it cannot be called.
+    fn callable_tool(
+        &self,
+        request: &CallRequest,
+        max_risk: Risk,
+    ) -> Result<(u32, ToolRow), Answer> {
         let Some((number, tool)) = self.selection.find_tool(&request.tool) else {
-            return self.unknown_tool(&request.tool);
+            return Err(self.unknown_tool(&request.tool));
         };
         if assumed_risk(tool.risk) > max_risk {
-            return self.risk_refusal(&request.tool, tool.risk);
+            return Err(self.risk_refusal(&request.tool, tool.risk));
         }
+        Ok((number, tool))
+    }
+
+    /// What a call would run, for a front that does not run it.
+    ///
+    /// # Errors
+    /// An answer that says why the call is refused.
+    pub(crate) fn dry_run(&self, request: &CallRequest) -> Result<DryRun, Answer> {
+        let (number, tool) = self.callable_tool(request, Risk::Destructive)?;
+        let input = CallInput::new(&self.selection, (number, &tool), request);
+        Ok(self.executor.dry_run(&input)?)
+    }
+
+    async fn call(&self, request: &CallRequest, max_risk: Risk, client: &impl Client) -> Answer {
+        let (number, tool) = match self.callable_tool(request, max_risk) {
+            Ok(tool) => tool,
+            Err(answer) => return answer,
+        };
+        let input = CallInput::new(&self.selection, (number, &tool), request);
+        let output_access = self.stores_output().then(|| self.output_access());
         let state = client.wants_progress().then(CallState::default);
         // Boxed to keep the futures of requests that run no command small.
         let call = Box::pin(async {
             let permit = self.permits.command();
-            let (selection, state) = (&self.selection, state.as_ref());
             let call = self
                 .executor
-                .call(selection, (number, &tool), request, permit, state);
+                .call(&input, permit, state.as_ref(), output_access);
             let answer = call.await;
             // Here and not after `report_while`: the client may never read the last progress report.
             self.with_permit(answer.into()).await

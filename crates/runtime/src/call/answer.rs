@@ -4,15 +4,19 @@ use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
-use climax_runner::{CapturedOutput, Completion, Outcome};
+use climax_runner::{Completion, Outcome};
 
 use crate::call::arguments::CallRefusal;
+use crate::call::excerpt::excerpt;
+use crate::registration::OutputAccess;
 
 /// The text of a call's result.
 #[derive(Debug)]
 pub(crate) struct CallAnswer {
     /// The text that the agent reads.
     pub(crate) text: String,
+    /// A note for the agent that is not part of the text.
+    pub(crate) note: Option<String>,
     /// Whether the call failed.
     pub(crate) is_error: bool,
 }
@@ -22,8 +26,14 @@ impl CallAnswer {
     pub(crate) fn error(text: String) -> Self {
         Self {
             text,
+            note: None,
             is_error: true,
         }
+    }
+
+    /// A command that was not started.
+    pub(crate) fn not_started(reason: String) -> Self {
+        answer(Outcome::not_started(reason), None)
     }
 
     /// A refusal, with a line for each reason.
@@ -37,8 +47,9 @@ impl CallAnswer {
     }
 }
 
-/// The answer to a call whose command has ended, or could not be started.
-pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
+/// The answer to a call whose command has ended, or could not be started. `output_access` says how an agent
+/// reads output that is too long for the answer.
+pub(crate) fn answer(outcome: Outcome, output_access: Option<OutputAccess>) -> CallAnswer {
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
@@ -50,8 +61,8 @@ pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
         }
         Completion::NotStarted(reason) => (-1, Some(reason)),
     };
-    let mut text = trimmed(outcome.stdout);
-    let stderr = trimmed(outcome.stderr);
+    let mut text = excerpt(&outcome.stdout, output_access);
+    let stderr = excerpt(&outcome.stderr, output_access);
     let start_section = |text: &mut String| {
         if !text.is_empty() {
             text.push_str("\n\n");
@@ -75,42 +86,25 @@ pub(crate) fn answer(outcome: Outcome) -> CallAnswer {
     }
     CallAnswer {
         text,
+        note: None,
         is_error: code != 0,
     }
-}
-
-/// Removes blank lines at both ends and trailing white space. The first line keeps its indentation, which can
-/// be significant: ` M file` in `git status`.
-fn trimmed(captured: CapturedOutput) -> String {
-    let mut text = captured.into_text();
-    text.truncate(text.trim_end().len());
-    let blank_bytes = text.len() - text.trim_start().len();
-    let start = text[..blank_bytes]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    text.drain(..start);
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::excerpt::tests::captured;
     use std::process::ExitStatus;
     use std::time::Duration;
 
     fn text(stdout: &str, stderr: &str, completion: Completion) -> String {
-        answer(Outcome {
-            stdout: captured(stdout.as_bytes()),
-            stderr: captured(stderr.as_bytes()),
+        let outcome = Outcome {
+            stdout: captured(1000, stdout.as_bytes()),
+            stderr: captured(1000, stderr.as_bytes()),
             completion,
-        })
-        .text
-    }
-
-    fn captured(bytes: &[u8]) -> CapturedOutput {
-        let mut captured = CapturedOutput::new(1000);
-        captured.push(bytes);
-        captured
+        };
+        answer(outcome, None).text
     }
 
     fn exited(code: i32) -> Completion {
@@ -147,23 +141,5 @@ mod tests {
             text("", "warn\n", completion()),
             "[stderr]\nwarn\nCommand timed out after 1.0s\n\n[exit code: -1]"
         );
-    }
-
-    #[test]
-    fn blank_lines_at_both_ends_are_removed_and_the_first_line_keeps_its_indentation() {
-        assert_eq!(
-            text("\n  \n M file\n?? x  \n\n", "", exited(0)),
-            " M file\n?? x"
-        );
-    }
-
-    #[test]
-    fn invalid_utf8_is_replaced() {
-        let outcome = Outcome {
-            stdout: captured(b"a\xffb\0"),
-            stderr: captured(b""),
-            completion: exited(0),
-        };
-        assert_eq!(answer(outcome).text, "a\u{fffd}b\0");
     }
 }

@@ -62,6 +62,14 @@ pub(crate) fn resolve_names<'a>(
     resolved
 }
 
+/// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments.
+pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
+    match name_for_key(key, names) {
+        Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+        None => unknown_argument(key, &["tool_name", "args"]),
+    }
+}
+
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
@@ -82,7 +90,7 @@ pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
 }
 
 /// The only name that a key may stand for.
-pub(crate) fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     let (folded_key, key_words) = (fold_separators(key), snake_case(key));
     let mut fitting = names
         .iter()

@@ -6,17 +6,27 @@ use std::slice;
 use std::sync::Arc;
 
 use climax_input::diagnostic::Diagnostic;
+use climax_input::draw::render;
 use climax_input::fields::closest;
 use climax_policy::check::HostPathKind;
-use climax_runner::{Runner, RunnerOptions};
+use climax_runner::{CaptureOptions, OutputStore, Runner, RunnerOptions, StoreOptions};
 
 use super::{Failure, subcommand_names};
 use crate::call::Executor;
-use crate::call::guard::ExecutionGuard;
+use crate::call::guard::{self, ExecutionGuard};
 use crate::catalog::Catalog;
 use crate::catalog::policies::{self, AllowedCatalog};
 use crate::catalog::selection::Selection;
 use crate::service::{Permits, ServerMode, Service};
+
+/// Bytes of standard output in an answer, unless the command line says otherwise.
+pub(super) const DEFAULT_INLINE_BYTES: usize = 32 * 1024;
+
+/// With less, a notice would be longer than what is shown.
+const MIN_INLINE_BYTES: usize = 100;
+
+/// The answer has this many times more standard output than standard error.
+const STDERR_DIVISOR: usize = 4;
 
 /// The settings of a service.
 pub(crate) struct Configuration {
@@ -27,8 +37,15 @@ pub(crate) struct Configuration {
     pub(crate) mode: ServerMode,
     /// How many commands may run at the same time, if the limits of open files and processes allow it.
     pub(crate) max_concurrent: usize,
-    /// Bytes of standard output kept per call (standard error: 1/16 of it).
-    pub(crate) max_output_bytes: usize,
+    pub(crate) output: OutputLimits,
+}
+
+/// How much of a call's output is in the answer, and where more is stored.
+pub(crate) struct OutputLimits {
+    /// Bytes of standard output in the answer (standard error: 1/4 of it).
+    pub(crate) inline_bytes: usize,
+    /// Where longer output is stored, if it is.
+    pub(crate) store: Option<StoreOptions>,
 }
 
 impl Configuration {
@@ -39,7 +56,10 @@ impl Configuration {
             guard: ExecutionGuard::default(),
             mode: ServerMode::Explore,
             max_concurrent: 1,
-            max_output_bytes: 0,
+            output: OutputLimits {
+                inline_bytes: 0,
+                store: None,
+            },
         }
     }
 
@@ -55,11 +75,23 @@ impl Configuration {
         });
         let executor = Executor {
             runner,
-            max_output_bytes: self.max_output_bytes,
+            capture: CaptureOptions {
+                max_stdout_bytes: self.output.inline_bytes,
+                max_stderr_bytes: self.output.inline_bytes / STDERR_DIVISOR,
+                store: self.output.store.map(OutputStore::new),
+            },
             guard,
         };
         let permits = Permits::new(executor.runner.max_concurrent());
         Service::new(self.selection, self.mode, executor, permits)
+    }
+}
+
+/// Parses the value of `--inline-output`.
+pub(super) fn parse_inline_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes) if bytes >= MIN_INLINE_BYTES => Ok(bytes),
+        _ => Err(format!("expected a number of at least {MIN_INLINE_BYTES}")),
     }
 }
 
@@ -94,6 +126,19 @@ pub(super) fn allowed(
         unknown_name_message(catalog, unknown, position)
     })?;
     Ok(allowed)
+}
+
+/// Like [`allowed`], for a subcommand that runs commands: paths in policies must exist, and the guard enforces the
+/// rules for running commands.
+pub(super) fn allowed_with_guard(
+    catalog: &'static Catalog,
+    names: (&[String], NamePosition),
+    policies: &[PathBuf],
+) -> Result<(Selection, ExecutionGuard), Failure> {
+    let allowed = allowed(catalog, names, policies, &guard::host_path_problem)?;
+    let guard = ExecutionGuard::new(&allowed.execution_rules)
+        .map_err(|errors| Failure::Diagnostics(render(&errors, &[])))?;
+    Ok((allowed.selection, guard))
 }
 
 fn unknown_name_message(catalog: &Catalog, unknown: &str, position: NamePosition) -> String {

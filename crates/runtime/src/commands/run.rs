@@ -5,19 +5,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use climax_core::output::pluralize;
-use climax_input::draw::render;
+use climax_runner::StoreOptions;
 use rmcp::service::ServerInitializeError;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
-use super::configuration::{self, Configuration, NamePosition, baked_config_message};
-use crate::call::guard::{self, ExecutionGuard};
+use super::configuration::{
+    Configuration, DEFAULT_INLINE_BYTES, NamePosition, OutputLimits, allowed_with_guard,
+    baked_config_message, parse_inline_bytes,
+};
+use super::signals::stop_on_signal;
 use crate::catalog::Catalog;
-use crate::catalog::policies::AllowedCatalog;
 use crate::catalog::selection::Selection;
 use crate::fronts::mcp::{self, Mcp};
 use crate::fronts::stdio::{self, Stdio};
@@ -34,6 +33,7 @@ Examples:
   climax run --log-level info     Log every call to standard error";
 
 #[derive(clap::Args, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub(super) struct RunArguments {
     /// CLIs to serve, by file name or config name (default: all)
     #[arg(value_name = "NAME")]
@@ -57,9 +57,18 @@ pub(super) struct RunArguments {
     /// Commands that may run at the same time; further calls wait
     #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = parse_positive)]
     max_concurrent: usize,
-    /// Bytes of standard output kept per call (standard error: 1/16 of it)
+    /// Bytes of standard output in a result (standard error: 1/4 of it); longer output is stored
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().inline_output, value_parser = parse_inline_bytes)]
+    inline_output: usize,
+    /// Bytes of output stored per call; all calls together store at most four times as many
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_output)]
-    max_output: usize,
+    max_output: u64,
+    /// Directory for stored output (default: the system's directory for temporary files)
+    #[arg(long, value_name = "DIRECTORY")]
+    output_dir: Option<PathBuf>,
+    /// Store long output, and register `climax_output` to read it
+    #[arg(long, requires = "classic")]
+    keep_output: bool,
     /// Maximum size of a client's message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_request, value_parser = parse_positive)]
     max_request: usize,
@@ -79,7 +88,10 @@ impl Default for RunArguments {
             policy: Vec::new(),
             log_level: LogLevel::default(),
             max_concurrent: 256,
-            max_output: 1024 * 1024,
+            inline_output: DEFAULT_INLINE_BYTES,
+            max_output: 64 * 1024 * 1024,
+            output_dir: None,
+            keep_output: false,
             max_request: 16 * 1024 * 1024,
             config: Vec::new(),
         }
@@ -128,30 +140,31 @@ fn configuration(
     arguments: &RunArguments,
     position: NamePosition,
 ) -> Result<Configuration, Failure> {
-    let AllowedCatalog {
-        mut selection,
-        execution_rules,
-        ..
-    } = configuration::allowed(
-        catalog,
-        (&arguments.names, position),
-        &arguments.policy,
-        &guard::host_path_problem,
-    )?;
+    let names = (arguments.names.as_slice(), position);
+    let (mut selection, guard) = allowed_with_guard(catalog, names, &arguments.policy)?;
     if arguments.split_calls {
         selection.call_tools = CallTools::ByRisk;
     }
-    let guard = ExecutionGuard::new(&execution_rules);
     Ok(Configuration {
         selection,
-        guard: guard.map_err(|errors| Failure::Diagnostics(render(&errors, &[])))?,
+        guard,
         mode: match (arguments.classic, arguments.explore) {
             (true, _) => ServerMode::Classic,
             (false, true) => ServerMode::Explore,
             (false, false) => ServerMode::MetaTools,
         },
         max_concurrent: arguments.max_concurrent,
-        max_output_bytes: arguments.max_output,
+        output: OutputLimits {
+            inline_bytes: arguments.inline_output,
+            // Without meta tools or `climax_output`, nothing could read it.
+            store: (!arguments.classic || arguments.keep_output).then(|| StoreOptions {
+                directory: arguments
+                    .output_dir
+                    .clone()
+                    .unwrap_or_else(std::env::temp_dir),
+                max_call_bytes: arguments.max_output,
+            }),
+        },
     })
 }
 
@@ -179,20 +192,6 @@ async fn serve(service: Service, limits: stdio::StdioLimits) -> Result<(), Strin
     };
     service.close().await;
     result
-}
-
-/// Cancels `stop` on a signal that asks the process to exit, so that running commands are ended first.
-fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
-    let (mut signals, writer) = UnixStream::pair()?;
-    let writer = writer.into_std()?;
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
-    }
-    tokio::spawn(async move {
-        let _ = signals.read_u8().await;
-        stop.cancel();
-    });
-    Ok(())
 }
 
 /// The message for a user who starts the server in a terminal.

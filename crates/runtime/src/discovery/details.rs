@@ -186,7 +186,7 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
 }
 
 /// The names of tools within the edit distance, then of tools that match the words of the unknown name.
-fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
+pub(crate) fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
     let mut names = selection.names_similar_to(unknown_name);
     let offered = offered_tools(selection, None);
     let mode = RankingMode::Hybrid;

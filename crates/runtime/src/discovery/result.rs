@@ -8,7 +8,7 @@ use climax_discovery::notes::Note;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::call::preview;
+use crate::call::preview::preview;
 use crate::catalog::selection::Selection;
 use crate::search::ranked::{Confidence, RankedMatch, RankedMatches, round_score};
 use crate::search::reasons::match_reasons;
@@ -49,21 +49,21 @@ struct Parameter {
 
 /// An example call: the request and its command line.
 #[derive(Serialize)]
-pub(super) struct ExampleCall {
+pub(crate) struct ExampleCall {
     tool: &'static str,
-    arguments: CallArguments,
-    command_line: String,
+    pub(crate) arguments: ExampleArguments,
+    pub(crate) command_line: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stdin: Option<String>,
+    pub(crate) stdin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    directory: Option<String>,
+    pub(crate) directory: Option<String>,
 }
 
 /// The arguments of `climax_call`.
 #[derive(Serialize)]
-struct CallArguments {
+pub(crate) struct ExampleArguments {
     tool_name: &'static str,
-    args: Map<String, Value>,
+    pub(crate) args: Map<String, Value>,
 }
 
 /// The fields of a result that say how well it matches the query.
@@ -111,7 +111,7 @@ impl ToolFields {
 }
 
 /// Example calls of a tool.
-pub(super) fn example_calls(
+pub(crate) fn example_calls(
     selection: &Selection,
     number: u32,
     tool: &ToolRow,
@@ -122,7 +122,7 @@ pub(super) fn example_calls(
         let preview = preview(selection, number, tool, &args)?;
         Some(ExampleCall {
             tool: selection.call_tools.name(assumed_risk(tool.risk)),
-            arguments: CallArguments {
+            arguments: ExampleArguments {
                 tool_name: selection.text(tool.name),
                 args,
             },

@@ -1,9 +1,18 @@
 //! The interface through which a call reaches the client that made it.
 
+use std::time::Duration;
+
+const DEFAULT_REPORT_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The client of a request. Each front implements this trait.
 pub(crate) trait Client: Sync {
     /// Whether the client asked for progress reports.
     fn wants_progress(&self) -> bool;
+
+    /// The time between two reports.
+    fn report_interval(&self) -> Duration {
+        DEFAULT_REPORT_INTERVAL
+    }
 
     /// Reports progress. Completes when the report is delivered or can no longer be.
     fn report_progress(&self, update: ProgressUpdate) -> impl Future<Output = ()> + Send;

@@ -3,15 +3,12 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::time::timeout;
 
 use super::{Client, ProgressUpdate};
 use crate::call::CallState;
-
-/// The time between two reports.
-const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs a call and reports its progress: once when it has started, then at an interval. A call that completes
 /// at its first poll, such as a refused one, is not reported. The last report is delivered before this
@@ -43,7 +40,7 @@ pub(super) async fn report_while<T>(
             }
             () = &mut report => {}
         }
-        if let Ok(result) = timeout(REPORT_INTERVAL, &mut call).await {
+        if let Ok(result) = timeout(client.report_interval(), &mut call).await {
             return result;
         }
         seconds = start.elapsed().as_secs();
@@ -77,7 +74,7 @@ mod tests {
         let (client, state) = (Recorder::default(), CallState::default());
         let call = async {
             state.set_running();
-            sleep(REPORT_INTERVAL * 3 / 2).await;
+            sleep(client.report_interval() * 3 / 2).await;
             7
         };
         assert_eq!(report_while(call, &state, &client).await, 7);

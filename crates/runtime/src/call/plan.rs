@@ -1,0 +1,176 @@
+//! Turns the JSON arguments of a call into a plan: the command that the call runs.
+
+use std::borrow::Cow;
+use std::mem;
+use std::time::Duration;
+
+use bumpalo::Bump;
+use climax_catalog::tables::ToolRow;
+use climax_core::risk::refuses_unknown_arguments;
+
+use crate::call::CallRequest;
+use crate::call::answer::CallAnswer;
+use crate::call::argument_names::{
+    ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
+};
+use crate::call::arguments::{ArgumentReader, CallRefusal};
+use crate::call::argv::Argv;
+use crate::call::expand::expand;
+use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
+use crate::catalog::selection::Selection;
+
+/// A call of a tool, with its argument names resolved. Its plan borrows from it.
+pub(crate) struct CallInput<'a> {
+    selection: &'a Selection,
+    number: u32,
+    tool: &'a ToolRow,
+    request: &'a CallRequest,
+    /// The base command with its variables expanded.
+    base: Cow<'static, str>,
+    working_dir: Option<Cow<'static, str>>,
+    argument_names: Vec<&'static str>,
+    arguments: ResolvedArguments<'a>,
+}
+
+/// What a call runs.
+pub(crate) struct CallPlan<'a> {
+    /// The program and its arguments.
+    pub(crate) words: Vec<Cow<'a, str>>,
+    /// `NAME=VALUE` for each variable that the config sets.
+    pub(crate) env: Vec<&'a str>,
+    /// The directory in which the command runs; `None` for the server's.
+    pub(crate) directory: Option<&'a str>,
+    /// The directory that the call's arguments set. Policies restrict it.
+    pub(crate) requested_directory: Option<&'a str>,
+    /// Text for standard input; `None` for an empty one.
+    pub(crate) stdin: Option<&'a str>,
+    /// The container in which the command runs.
+    pub(crate) container: Option<CallContainer<'a>>,
+    pub(crate) timeout: Duration,
+}
+
+impl<'a> CallInput<'a> {
+    /// Takes a tool with its number, and the request to call it.
+    pub(crate) fn new(
+        selection: &'a Selection,
+        (number, tool): (u32, &'a ToolRow),
+        request: &'a CallRequest,
+    ) -> Self {
+        let cli = selection.cli_of(tool);
+        let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+        let argument_names: Vec<&'static str> = arguments
+            .iter()
+            .map(|argument| selection.text(argument.name))
+            .collect();
+        let working_dir = cli.working_dir.map(|piece| expand(selection.text(piece)));
+        Self {
+            selection,
+            number,
+            tool,
+            request,
+            base: expand(selection.text(cli.command)),
+            working_dir: working_dir.filter(|directory| !directory.is_empty()),
+            arguments: resolve_names(&request.arguments, &argument_names),
+            argument_names,
+        }
+    }
+
+    /// The tool's name.
+    pub(crate) fn tool_name(&self) -> &'static str {
+        self.selection.text(self.tool.name)
+    }
+
+    /// Validates the arguments, and builds the command. The arena owns the strings that coercion creates.
+    ///
+    /// # Errors
+    /// An answer that says why the call is refused.
+    pub(crate) fn plan(
+        &'a self,
+        guard: &'a ExecutionGuard,
+        arena: &'a Bump,
+    ) -> Result<CallPlan<'a>, CallAnswer> {
+        if self.base.trim().is_empty() {
+            let reason = "The base command is empty: check the environment variables that it uses";
+            return Err(CallAnswer::not_started(reason.to_owned()));
+        }
+        let selection = self.selection;
+        let argv = Argv::new(&self.base, selection.text(self.tool.command));
+        let limits = selection.argument_limits(self.tool);
+        let reader = ArgumentReader::new(&self.arguments.arguments, arena, limits);
+        let tool = (self.number, self.tool);
+        let argv = build_argv(selection, tool, reader, argv, self.name_errors());
+        let mut argv = argv.map_err(|refusal| refused(self.tool_name(), &refusal))?;
+        let cli = selection.cli_of(self.tool);
+        let env: Vec<&str> = selection.tables.list(cli.env).collect();
+        let mut directory = argv.directory.or(self.working_dir.as_deref());
+        let container = guard
+            .container
+            .as_ref()
+            .map(ContainerTemplate::next_container);
+        if let Some(container) = &container {
+            let prefix = container.command_prefix(argv.stdin.is_some(), &env, argv.directory);
+            argv.words.splice(0..0, prefix);
+            directory = None;
+        }
+        Ok(CallPlan {
+            words: argv.words,
+            env,
+            directory,
+            requested_directory: argv.directory,
+            stdin: argv.stdin,
+            container,
+            timeout: Duration::from_millis(self.tool.timeout_ms),
+        })
+    }
+
+    /// A note that names the arguments that the call ignores, if there are any.
+    pub(crate) fn ignored_arguments(&self) -> Option<String> {
+        if refuses_unknown_arguments(self.tool.risk) {
+            return None;
+        }
+        let lines = self.unknown_arguments();
+        (!lines.is_empty()).then(|| format!("Ignored:\n  - {}", lines.join("\n  - ")))
+    }
+
+    /// The error lines for the keys of a call: duplicates, then unknown ones if the tool refuses them.
+    fn name_errors(&self) -> Vec<String> {
+        let mut errors = self.arguments.duplicates.clone();
+        if refuses_unknown_arguments(self.tool.risk) {
+            errors.extend(self.unknown_arguments());
+        }
+        errors
+    }
+
+    /// A line for each key that is not an argument.
+    fn unknown_arguments(&self) -> Vec<String> {
+        let names = &self.argument_names;
+        let arguments = self.arguments.unknown.iter();
+        let arguments = arguments.map(|key| unknown_argument(key, names));
+        let parameters = self.request.unknown_parameters.iter();
+        let parameters = parameters.map(|key| unknown_parameter(key, names));
+        arguments.chain(parameters).collect()
+    }
+}
+
+/// The answer for a refused call, which is logged.
+pub(crate) fn refused(tool: &str, refusal: &CallRefusal) -> CallAnswer {
+    let answer = CallAnswer::refusal(refusal);
+    tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
+    answer
+}
+
+/// Completes a command line with the call's arguments. Fails with everything that is wrong with them, and
+/// with `name_errors` after that.
+pub(super) fn build_argv<'a>(
+    selection: &Selection,
+    (number, tool): (u32, &ToolRow),
+    mut reader: ArgumentReader<'a>,
+    mut argv: Argv<'a>,
+    name_errors: Vec<String>,
+) -> Result<Argv<'a>, CallRefusal> {
+    argv.allowing_leading_dash = reader.limits().allowing_leading_dash();
+    selection.write_command_line(number, tool, &mut reader, &mut argv);
+    argv.errors.extend(name_errors);
+    reader.finish(mem::take(&mut argv.errors))?;
+    Ok(argv)
+}

@@ -1,0 +1,22 @@
+//! Stops a command when a signal asks for it.
+
+use std::io;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+
+/// Cancels `stop` on a signal that asks the process to exit, so that running commands are ended first.
+pub(super) fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
+    let (mut signals, writer) = UnixStream::pair()?;
+    let writer = writer.into_std()?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    tokio::spawn(async move {
+        let _ = signals.read_u8().await;
+        stop.cancel();
+    });
+    Ok(())
+}
