@@ -110,8 +110,7 @@ fn push_code(source: &mut String, input: &EmitterInput<'_>) {
     let code = quote! {
         use ::climax_runtime::generated::{
             ArgumentReader, Argv, BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog, Cow, Discovery,
-            InheritedVariables,
-            Index, Notes, PhfBorrow, ByteRange, Table, Tables, Trigrams, WordIndex, phf,
+            InheritedVariables, Index, Notes, PhfBorrow, ByteRange, CliNames, Meaning, Table, Tables, Trigrams, WordIndex, phf,
         };
 
         pub static CATALOG: Catalog = Catalog {

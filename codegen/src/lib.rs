@@ -55,7 +55,8 @@ pub fn compile(sources: &Sources) -> Compiled {
     check::warn_about_unlimited_arguments(&facts, &tool_names, &mut diagnostics);
     sort_and_deduplicate(&mut diagnostics);
     let source = (!has_error(&diagnostics)).then(|| {
-        let (discovery, tables) = parallel::join(|| derive(&facts), || build(&facts));
+        let (mut discovery, tables) = parallel::join(|| derive(&facts), || build(&facts));
+        discovery.meaning.bake_neighbours();
         rust_source(&EmitterInput {
             files: sources
                 .all

@@ -196,7 +196,10 @@ fn the_version_shows_the_catalog_digest_and_counts() {
         let version = stdout(&output);
         let start = format!("climax {} (catalog ", env!("CARGO_PKG_VERSION"));
         assert!(version.starts_with(&start), "{version}");
-        assert!(version.ends_with(", 9 CLIs, 43 tools)\n"), "{version}");
+        assert!(
+            version.ends_with(", 9 CLIs, 43 tools, search by meaning)\n"),
+            "{version}"
+        );
     }
 }
 

@@ -1,5 +1,5 @@
 //! Turns facts into an inverted index: for each term, the tools that contain it and its impact on their score
-//! (BM25F). Impacts are computed when the catalog is built; a search only adds them up.
+//! (BM25F). Impacts are computed when the catalog is built; a search weights them and adds them up.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use climax_catalog::facts::Facts;
 use climax_catalog::rows::to_u32;
 
-use crate::rank::TermIndex;
+use crate::term_index::TermIndex;
 use crate::tokens::{TermStemmer, for_each_word, is_stop_word};
 use crate::trigrams::{TrigramIndex, Trigrams, build_trigram_index};
 
@@ -78,7 +78,7 @@ impl Field {
 }
 
 /// BM25's `k1`: how soon further occurrences of a term stop adding to the score.
-const SATURATION: f64 = 1.2;
+const SATURATION: f64 = 1.0;
 /// The largest impact in a posting.
 pub(crate) const MAX_IMPACT: f64 = 255.0;
 /// The name share of a term that makes up the names of both tool and CLI.
@@ -94,8 +94,8 @@ climax_catalog::tables! {
     Index {
         /// All terms, sorted, without separators.
         terms: Cow<'static, str>,
-        /// For each term, and once more for the end: where it begins in `terms`, and where its postings begin in
-        /// `postings`.
+        /// For each term, and once more for the end: where it begins in `terms`, where its postings begin in
+        /// `postings`, and how many tools use it as a word.
         rows: Cow<'static, [u8]>,
         /// The postings of all terms: a tool's number and the term's impact on its score.
         postings: Cow<'static, [u8]>,
@@ -104,9 +104,6 @@ climax_catalog::tables! {
         payloads: Cow<'static, [u8]>,
         /// The terms by their trigrams.
         trigrams: Trigrams,
-        /// The impact that a query term without postings is assumed to have: the upper limit for a term that
-        /// occurs in one tool only.
-        unknown_term_impact: u32,
     }
 }
 
@@ -146,10 +143,10 @@ pub fn build_index(facts: &Facts<'_>) -> Index {
             }
         }
     }
-    let idfs: Vec<f64> = postings
-        .iter()
-        .map(|postings| inverse_document_frequency(facts.tools.len(), postings.len()))
-        .collect();
+    let word_counts: Vec<usize> = postings.iter().map(Vec::len).collect();
+    let idfs = word_counts.iter();
+    let idfs = idfs.map(|count| inverse_document_frequency(facts.tools.len(), *count));
+    let idfs: Vec<f64> = idfs.collect();
     for (number, tool) in (0..).zip(&facts.tools) {
         for field in [Field::Name, Field::Cli] {
             let terms = field_terms.of(field, number as usize, tool.cli);
@@ -164,7 +161,7 @@ pub fn build_index(facts: &Facts<'_>) -> Index {
     add_compound_parts(facts, &vocabulary, &field_terms, &mut postings);
     let mut terms: Vec<(String, u32)> = vocabulary.terms.into_iter().collect();
     terms.sort_unstable();
-    encode(facts.tools.len(), &terms, &idfs, &postings)
+    encode(&terms, &word_counts, &postings)
 }
 
 /// The posting of a tool, for tools in ascending order: the last one, or a new one.
@@ -371,27 +368,19 @@ fn letter_runs(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Encodes the index. Impacts are scaled so that the largest one is [`MAX_IMPACT`].
-fn encode(tools: usize, terms: &[(String, u32)], idfs: &[f64], postings: &[Vec<Posting>]) -> Index {
-    let impact = |term: u32, posting: &Posting| {
-        idfs[term as usize] * posting.frequency / (SATURATION + posting.frequency)
-    };
-    let impacts = (0..)
-        .zip(postings)
-        .flat_map(|(term, postings)| postings.iter().map(move |posting| impact(term, posting)));
-    let unit = impacts.fold(0.0, f64::max) / MAX_IMPACT;
+/// Encodes the index. An impact is the saturated frequency of a term, from 0 to [`MAX_IMPACT`]; a search multiplies
+/// it by how much the term says.
+fn encode(terms: &[(String, u32)], word_counts: &[usize], postings: &[Vec<Posting>]) -> Index {
     let mut index = Index {
-        unknown_term_impact: round_to_u32(
-            inverse_document_frequency(tools, 1) / unit.max(f64::MIN_POSITIVE),
-        ),
         trigrams: build_trigram_index(terms.iter().map(|(term, _)| term.as_str())),
         ..Index::default()
     };
     for (text, term) in terms {
-        index.start_row();
+        index.start_row(word_counts[*term as usize]);
         *index.terms.to_mut() += text;
         for posting in &postings[*term as usize] {
-            let impact = round_to_u32(impact(*term, posting) / unit).max(1);
+            let impact = posting.frequency / (SATURATION + posting.frequency);
+            let impact = round_to_u32(impact * MAX_IMPACT).max(1);
             let posting_bytes = (posting.tool << IMPACT_BITS | impact).to_le_bytes();
             index.postings.to_mut().extend(posting_bytes);
             let name_share = round_to_u32(posting.name_share * MAX_NAME_SHARE);
@@ -400,15 +389,15 @@ fn encode(tools: usize, terms: &[(String, u32)], idfs: &[f64], postings: &[Vec<P
             index.payloads.to_mut().extend(payload);
         }
     }
-    index.start_row();
+    index.start_row(0);
     index
 }
 
 impl Index {
     /// Adds the row of the next term. It also ends the row before, so there is one more than there are terms.
-    fn start_row(&mut self) {
-        for position in [self.terms.len(), self.postings.len() / 4] {
-            self.rows.to_mut().extend(to_u32(position).to_le_bytes());
+    fn start_row(&mut self, word_count: usize) {
+        for number in [self.terms.len(), self.postings.len() / 4, word_count] {
+            self.rows.to_mut().extend(to_u32(number).to_le_bytes());
         }
     }
 
@@ -424,7 +413,6 @@ impl Index {
                 rows: self.trigrams.rows.as_chunks().0,
                 terms: self.trigrams.terms.as_chunks().0,
             },
-            unknown_term_impact: self.unknown_term_impact,
             tools,
         }
     }
@@ -448,7 +436,7 @@ pub(crate) fn round_to_u32(number: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::RankingMode;
+    use crate::rank::{Ranker, RankingMode};
     use climax_catalog::facts::ToolFacts;
 
     /// Tools of one CLI with names and descriptions.
@@ -467,10 +455,10 @@ mod tests {
 
     /// The names of the tools that match a query, the best first.
     fn search<'f>(facts: &Facts<'f>, query: &str) -> Vec<&'f str> {
-        let index = build_index(facts);
-        let index = index.term_index(facts.tools.len());
-        let ranked = index.rank(query, RankingMode::Keyword, 10, |_| true);
-        let best = ranked.best.iter();
+        let discovery = crate::derive(facts);
+        let ranker = Ranker::new(&discovery, facts.tools.len());
+        let ranking = ranker.rank(query, RankingMode::Keyword, 10, |_| true);
+        let best = ranking.best.iter();
         best.map(|hit| facts.tools[hit.tool as usize].name)
             .collect()
     }

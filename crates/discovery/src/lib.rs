@@ -2,15 +2,20 @@
 //! relations. The code generator bakes the result. After a policy at the start has narrowed the catalog, the
 //! server derives it again.
 
+pub mod cli_mentions;
 pub mod complexity;
 pub mod example;
 pub mod guidance;
 pub mod index;
+pub mod meaning;
 pub mod notes;
+pub mod query;
 mod quotations;
 pub mod rank;
+pub mod ranking;
 pub mod relations;
 pub mod synonyms;
+pub mod term_index;
 #[cfg(test)]
 mod test_facts;
 pub mod tokens;
@@ -20,7 +25,9 @@ pub mod vectors;
 
 use climax_catalog::facts::Facts;
 
+use cli_mentions::{CliNames, build_cli_names};
 use index::{Index, build_index};
+use meaning::{Meaning, build_meaning};
 use notes::{Notes, notes};
 use relations::relations;
 use vectors::Vectors;
@@ -30,6 +37,10 @@ climax_catalog::tables! {
     Discovery {
         /// The index that ranks tools.
         index: Index,
+        /// Vectors for search by meaning.
+        meaning: Meaning,
+        /// The names of CLIs, to recognise them in queries.
+        cli_names: CliNames,
         /// Derived information about each tool.
         notes: Notes,
     }
@@ -44,6 +55,8 @@ pub fn derive(facts: &Facts<'_>) -> Discovery {
     let centrality = vectors.centrality(facts);
     Discovery {
         notes: notes(facts, &relations, &centrality),
+        meaning: build_meaning(facts, &index),
+        cli_names: build_cli_names(facts),
         index,
     }
 }

@@ -122,14 +122,6 @@ impl TrigramIndex<'_> {
     }
 }
 
-/// The Dice coefficient of the trigrams of two terms: 0 for nothing in common, 1 for the same trigrams. With
-/// its boundaries, a term has as many trigrams as letters.
-pub(crate) fn dice_coefficient(term: &str, other: &str, common_trigrams: usize) -> f64 {
-    let counts = [common_trigrams, term.len(), other.len()];
-    let [common, one, two] = counts.map(|count| u32::try_from(count).map_or(0.0, f64::from));
-    2.0 * common / (one + two)
-}
-
 /// Longer words have no edit distance.
 const MAX_WORD_BYTES: usize = 64;
 
@@ -199,7 +191,6 @@ mod tests {
         // `^co com omm mmi mit it$`; `git` is too short for fuzzy matching.
         assert_eq!(candidates, [("commit", 6), ("committee", 5), ("remit", 2)]);
         assert_eq!(counts, [0; 5]);
-        assert!((dice_coefficient("commit", "commit", 6) - 1.0).abs() < f64::EPSILON);
     }
 
     #[test]

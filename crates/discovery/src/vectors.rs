@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use climax_catalog::facts::Facts;
+use climax_catalog::rows::to_u32;
 
-use crate::index::{IMPACT_BITS, Index};
+use crate::index::Index;
 
 /// The term vector of each tool: term numbers and impacts, sorted by term and normalised to length 1.
 pub struct Vectors {
@@ -18,17 +19,11 @@ impl Vectors {
     pub fn new(facts: &Facts<'_>, index: &Index) -> Self {
         let mut tools: Vec<Vec<(u32, f64)>> = Vec::new();
         tools.resize_with(facts.tools.len(), Vec::new);
-        let (rows, _) = index.rows.as_chunks::<8>();
-        let (postings, _) = index.postings.as_chunks::<4>();
-        let postings_start = |row: &[u8; 8]| {
-            row.last_chunk()
-                .map_or(0, |number| u32::from_le_bytes(*number) as usize)
-        };
-        for (term, pair) in (0..).zip(rows.windows(2)) {
-            for posting in &postings[postings_start(&pair[0])..postings_start(&pair[1])] {
-                let posting = u32::from_le_bytes(*posting);
-                let impact = f64::from(posting & ((1 << IMPACT_BITS) - 1));
-                tools[(posting >> IMPACT_BITS) as usize].push((term, impact));
+        let index = index.term_index(facts.tools.len());
+        for row in 0..index.len() {
+            let idf = index.inverse_document_frequency(row);
+            for (tool, impact) in index.postings(row) {
+                tools[tool as usize].push((to_u32(row), idf * f64::from(impact)));
             }
         }
         for vector in &mut tools {

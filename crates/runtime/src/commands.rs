@@ -123,11 +123,16 @@ fn parse_arguments(catalog: &'static Catalog) -> ServerArguments {
         };
     }
     let version = format!(
-        "{} (catalog {}, {}, {})",
+        "{} (catalog {}, {}, {}, {})",
         env!("CARGO_PKG_VERSION"),
         catalog.hash,
         pluralize(catalog.tables.clis.rows().len(), "CLI"),
-        pluralize(catalog.tables.tools.rows().len(), "tool")
+        pluralize(catalog.tables.tools.rows().len(), "tool"),
+        if climax_discovery::meaning::is_built_in() {
+            "search by meaning"
+        } else {
+            "search by keyword only"
+        }
     );
     let matches = ServerArguments::command().version(version).get_matches();
     ServerArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

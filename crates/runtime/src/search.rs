@@ -54,7 +54,7 @@ fn matching_tools(selection: &Selection, query: &SearchQuery) -> MatchingTools {
         results: results.collect(),
         is_ranked: false,
         related: Vec::new(),
-        query_terms: Vec::new(),
+        query_words: Vec::new(),
         did_you_mean: names_close_to_filters(selection, query),
         total: hits.total,
     };
@@ -63,7 +63,7 @@ fn matching_tools(selection: &Selection, query: &SearchQuery) -> MatchingTools {
         return tools;
     }
     let matches = ranked_matches(selection, query, &candidates);
-    tools.query_terms = matches.ranked.terms;
+    tools.query_words = matches.ranked.words;
     if hits.total == 0 {
         tools.is_ranked = matches.total > 0;
         tools.total = matches.total;
@@ -86,7 +86,7 @@ fn ranked_matches(
 ) -> RankedMatches {
     let text = query.text.as_deref().unwrap_or_default();
     let is_candidate = |tool| candidates.contains(tool);
-    let mode = RankingMode::Keyword;
+    let mode = RankingMode::Hybrid;
     let mut matches = ranked::find_ranked(selection, text, mode, query.limit, is_candidate);
     matches.keep_useful();
     matches

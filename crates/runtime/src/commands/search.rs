@@ -118,7 +118,7 @@ fn match_phrase(
             "{label}, {} confidence ({:.2}): {}",
             found.confidence().name(),
             found.score,
-            match_reasons(selection, &tools.query_terms, found).join(", ")
+            match_reasons(selection, &tools.query_words, found).join(", ")
         ),
     }
 }

@@ -3,6 +3,7 @@
 
 use climax_catalog::tables::ToolRow;
 use climax_discovery::complexity::Complexity;
+use climax_discovery::query::QueryTerm;
 use climax_discovery::rank::RankingMode;
 use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use serde::Serialize;
@@ -209,7 +210,7 @@ struct CapabilitySearch<'e> {
 
 impl CapabilitySearch<'_> {
     fn explain(&self, selection: &Selection, found: &RankedMatch) -> Explanation {
-        let mut matched = match_reasons(selection, &self.matches.ranked.terms, found);
+        let mut matched = match_reasons(selection, &self.matches.ranked.words, found);
         let mut not_matched = self.missing_words(selection, found);
         let parameters = matching_parameters(selection, &found.tool, self.required);
         let parameters = parameters.expect("matches have all required parameters");
@@ -242,10 +243,10 @@ impl CapabilitySearch<'_> {
             .discovery()
             .index
             .term_index(selection.tools().len());
-        let has_term = |row: &usize| index.field_mask(*row, found.number) != 0;
+        let has_term = |term: &QueryTerm| index.field_mask(term.row, found.number) != 0;
         let words = self.matches.ranked.words.iter();
         words
-            .filter(|word| !word.rows.iter().any(has_term))
+            .filter(|word| !word.terms.iter().any(has_term))
             .map(|word| format!("nothing about '{}'", word.text))
             .collect()
     }

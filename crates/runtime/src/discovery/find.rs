@@ -1,5 +1,6 @@
 //! `search_mcp_tools`: turns a query in plain words into matching tools, with match reasons and hints.
 
+use climax_discovery::meaning::is_built_in;
 use climax_discovery::rank::RankingMode;
 use climax_discovery::tool_type::ToolType;
 use serde::{Serialize, Serializer};
@@ -151,17 +152,20 @@ fn confidence_distribution(matches: &RankedMatches) -> Vec<(&'static str, usize)
     Confidence::ALL.map(count).into()
 }
 
-/// Describes what a mode does. The names promise more than the modes do, so this says what they leave out.
+/// Describes what a mode does.
 fn search_strategy(mode: RankingMode) -> &'static str {
     match mode {
+        RankingMode::Hybrid if is_built_in() => {
+            "BM25F; words close in meaning and the similarity of query and tool by word vectors; CLIs named in the query"
+        }
+        RankingMode::Semantic if is_built_in() => {
+            "similarity of query and tool by word vectors; BM25F if the query has no known word"
+        }
+        RankingMode::Hybrid | RankingMode::Semantic => {
+            "BM25F, as in keyword mode: search by meaning is not built into this server"
+        }
         RankingMode::Keyword => {
             "BM25F over names, descriptions, arguments, category and tags; unknown words match terms within edit distance 1 or 2"
-        }
-        RankingMode::Hybrid => {
-            "BM25F and similarly spelled words (character trigrams); no semantic model"
-        }
-        RankingMode::Semantic => {
-            "BM25F and more of the similarly spelled words (character trigrams); no semantic model"
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::{Risk, assumed_risk};
-use climax_discovery::rank::MatchKind;
+use climax_discovery::query::MatchKind;
 use serde_json::{Map, Value, json};
 
 use super::categories::category_names;
@@ -47,30 +47,29 @@ pub(super) fn query_suggestions(
         .discovery()
         .index
         .term_index(selection.tools().len());
-    let mut corrected_words: Vec<&str> = Vec::new();
+    let mut is_corrected = false;
     let mut corrected_query = request.query.to_owned();
-    let query_terms = matches.ranked.terms.iter();
-    for query_term in
-        query_terms.filter(|query_term| query_term.match_kind == MatchKind::Correction)
-    {
-        let has_term = |found: &&RankedMatch| index.field_mask(query_term.row, found.number) != 0;
+    for query_word in &matches.ranked.words {
+        let terms = query_word.terms.iter();
+        let corrections = terms.filter(|term| term.match_kind == MatchKind::Correction);
         // A correction that no result contains would lead nowhere.
-        let Some(found) = matches.best.iter().find(has_term) else {
-            continue;
-        };
-        let term = index.term(query_term.row);
-        if !corrected_words.contains(&query_term.word.as_str())
-            && let Some(word) = word_for_term(selection, &found.tool, &query_term.word, term)
-        {
-            corrected_words.push(&query_term.word);
-            corrected_query = replace_word(&corrected_query, &query_term.word, &word);
+        let correction = corrections.into_iter().find_map(|correction| {
+            let has_term =
+                |found: &&RankedMatch| index.field_mask(correction.row, found.number) != 0;
+            let found = matches.best.iter().find(has_term)?;
+            let term = index.term(correction.row);
+            word_for_term(selection, &found.tool, &query_word.text, term)
+        });
+        if let Some(correction) = correction {
+            is_corrected = true;
+            corrected_query = replace_word(&corrected_query, &query_word.text, &correction);
         }
     }
-    if !corrected_words.is_empty() {
+    if is_corrected {
         suggestions.push(corrected_query);
     }
     let words = &matches.ranked.words;
-    let known = words.iter().filter(|word| word.is_known);
+    let known = words.iter().filter(|word| word.is_known());
     let known: Vec<&str> = known.map(|word| word.text.as_str()).collect();
     if !matches.best.is_empty() && !known.is_empty() && known.len() < words.len() {
         suggestions.push(known.join(" "));

@@ -44,7 +44,7 @@ fn search_tool() -> ToolDescription {
                     "type": "string",
                     "enum": ["semantic", "hybrid", "keyword"],
                     "default": "hybrid",
-                    "description": "How words match: exactly or with typos (keyword), also with similarly spelled words (hybrid), or with more of those (semantic)",
+                    "description": "What counts: words (keyword), meaning (semantic), or both (hybrid)",
                 },
             },
             "required": ["query"],

@@ -186,7 +186,7 @@ impl MatchFields {
         Self {
             score: round_score(found.score),
             confidence_level: Confidence::from_score(found.score).name(),
-            match_reasons: match_reasons(selection, &matches.ranked.terms, found),
+            match_reasons: match_reasons(selection, &matches.ranked.words, found),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use climax_catalog::tables::ToolRow;
-use climax_discovery::rank::{Ranking, RankingMode};
+use climax_discovery::rank::{Ranker, RankingMode};
+use climax_discovery::ranking::Ranking;
 use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
@@ -16,7 +17,7 @@ pub(crate) struct RankedMatches {
     pub(crate) total: usize,
     /// The numbers of the tools whose name is the query.
     exact: Vec<u32>,
-    /// The terms that the query was looked up by.
+    /// The hits and the words of the query.
     pub(crate) ranked: Ranking,
 }
 
@@ -92,9 +93,9 @@ pub(crate) fn find_ranked(
 ) -> RankedMatches {
     let query = truncate_query(query);
     let tools = selection.tools();
-    let index = selection.discovery().index.term_index(tools.len());
+    let catalog = Ranker::new(selection.discovery(), tools.len());
     // At least two, because the score depends on the lead over the next match.
-    let ranked = index.rank(query, mode, limit.max(2), &is_candidate);
+    let ranked = catalog.rank(query, mode, limit.max(2), &is_candidate);
     let exact = exact_name_matches(selection, query, &ranked, &is_candidate);
     let mut total = ranked.all.len();
     let mut best = Vec::new();

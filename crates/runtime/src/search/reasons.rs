@@ -2,7 +2,7 @@
 
 use climax_catalog::tables::ToolRow;
 use climax_discovery::index::Field;
-use climax_discovery::rank::{MatchKind, QueryTerm};
+use climax_discovery::query::{MatchKind, QueryWord};
 use climax_discovery::tokens::{TermStemmer, for_each_word};
 use memchr::memmem;
 
@@ -15,7 +15,7 @@ const MAX_REASONS: usize = 6;
 /// Which terms of the query the tool matches, and in which field.
 pub(crate) fn match_reasons(
     selection: &Selection,
-    query_terms: &[QueryTerm],
+    query_words: &[QueryWord],
     found: &RankedMatch,
 ) -> Vec<String> {
     let index = selection
@@ -26,20 +26,34 @@ pub(crate) fn match_reasons(
     if found.is_exact_name {
         reasons.push("the query is its name".to_owned());
     }
-    for query_term in query_terms {
+    for query_word in query_words {
         if reasons.len() >= MAX_REASONS {
             break;
         }
-        let field_mask = index.field_mask(query_term.row, found.number);
+        let mut matches = query_word.terms.iter().filter_map(|query_term| {
+            let field_mask = index.field_mask(query_term.row, found.number);
+            (field_mask != 0).then_some((query_term, field_mask))
+        });
+        let Some((query_term, field_mask)) = matches.next() else {
+            continue;
+        };
         let term = index.term(query_term.row);
-        if let Some(field) = field_phrase(selection, &found.tool, field_mask, term) {
-            let word = word_phrase(selection, &found.tool, query_term, term);
+        let word = &query_word.text;
+        if query_term.match_kind == MatchKind::Meaning {
+            let own = word_for_term(selection, &found.tool, word, term);
+            let own = own.as_deref().unwrap_or(term);
+            reasons.push(format!("'{word}' is close to '{own}'"));
+        } else if let Some(field) = field_phrase(selection, &found.tool, field_mask, term) {
+            let word = word_phrase(selection, &found.tool, word, query_term.match_kind, term);
             // Avoids "argument 'path' has 'path'".
             reasons.push(match field.strip_suffix(" has") {
                 Some(argument) if argument.ends_with(&word) => argument.to_owned(),
                 _ => format!("{field} {word}"),
             });
         }
+    }
+    if reasons.is_empty() {
+        reasons.push("its texts are close to the query".to_owned());
     }
     reasons
 }
@@ -82,28 +96,23 @@ fn field_phrase(
     phrase.map(|(_, phrase)| (*phrase).to_owned())
 }
 
-/// Quotes the tool's form of a term, and the query's word if it was a typo or is only similar.
+/// Quotes the tool's form of a term, and the query's word if it was a typo.
 fn word_phrase(
     selection: &Selection,
     tool: &ToolRow,
-    query_term: &QueryTerm,
+    word: &str,
+    match_kind: MatchKind,
     term: &str,
 ) -> String {
-    let word = &query_term.word;
     let has_word = |text: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    if query_term.match_kind == MatchKind::Exact
-        && tool_texts(selection, tool).into_iter().any(has_word)
-    {
+    if match_kind == MatchKind::Exact && tool_texts(selection, tool).into_iter().any(has_word) {
         return format!("'{word}'");
     }
-    match (
-        query_term.match_kind,
-        word_for_term(selection, tool, word, term),
-    ) {
-        (MatchKind::Exact, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
+    let own = word_for_term(selection, tool, word, term);
+    match (match_kind, own) {
         (MatchKind::Correction, Some(own)) => format!("'{own}' (for '{word}')"),
-        (MatchKind::Similar, Some(own)) => format!("'{own}' (like '{word}')"),
-        (MatchKind::Correction | MatchKind::Similar, None) => format!("a word like '{word}'"),
+        (MatchKind::Correction, None) => format!("a word like '{word}'"),
+        (_, own) => format!("'{}'", own.as_deref().unwrap_or(word)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use climax_catalog::rows::ByteRange;
 use climax_catalog::tables::{CliRow, ToolRow};
-use climax_discovery::rank::QueryTerm;
+use climax_discovery::query::QueryWord;
 use serde_json::json;
 
 use super::matches::SubstringMatch;
@@ -27,8 +27,8 @@ pub(crate) struct MatchingTools {
     pub(crate) is_ranked: bool,
     /// Other tools that rank well, if the results contain the whole query.
     pub(crate) related: Vec<FoundTool>,
-    /// The terms that ranked tools were looked up by.
-    pub(crate) query_terms: Vec<QueryTerm>,
+    /// The words that ranked tools were looked up by.
+    pub(crate) query_words: Vec<QueryWord>,
     /// Names of CLIs or categories that are close to a filter without matches.
     pub(crate) did_you_mean: Vec<&'static str>,
     /// The number of all matches of the kind that the results are.
