@@ -118,7 +118,7 @@ fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
         "git_status",
         "comit mesage",
         "save my edits with git-tools",
-        "virtualization",
+        "save my edits",
     ] {
         for mode in ["keyword", "hybrid", "semantic"] {
             let response = same(SEARCH, json!({"query": query, "search_mode": mode}));

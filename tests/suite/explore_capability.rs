@@ -37,7 +37,7 @@ fn required_parameters_match_by_name_case_or_synonym_and_all_must_match() {
     }
     // A tool that has the parameters but does not match the description comes last.
     let arguments =
-        json!({"capability_description": "record changes", "required_parameters": ["max-count"]});
+        json!({"capability_description": "zzzzqqqq", "required_parameters": ["max-count"]});
     let response = expect_success(&mut server, CAPABILITY, &arguments);
     assert_eq!(
         results(&response)

@@ -56,7 +56,7 @@ fn every_hint_contains_a_valid_call() {
     let response = expect_success(
         &mut server,
         SEARCH,
-        &json!({"query": "show commit history", "max_results": 5}),
+        &json!({"query": "list branches and containers", "max_results": 5}),
     );
     let hints = texts(&response["navigation_hints"]);
     let starts = [

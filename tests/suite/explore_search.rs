@@ -201,7 +201,7 @@ fn words_match_by_stem_and_within_a_small_edit_distance() {
 fn meaning_counts_only_in_hybrid_and_semantic_mode() {
     let mut server = start();
     let mut search = |mode: &str| {
-        let query = json!({"query": "virtualization", "search_mode": mode});
+        let query = json!({"query": "store modifications", "search_mode": mode});
         expect_success(&mut server, SEARCH, &query)
     };
     let keyword = search("keyword");
@@ -215,12 +215,14 @@ fn meaning_counts_only_in_hybrid_and_semantic_mode() {
             "{response}"
         );
         assert!(
-            tool_ids(&response).contains(&"docker_ps".to_owned()),
+            tool_ids(&response).contains(&"git_commit".to_owned()),
             "{response}"
         );
         let reasons = texts(&results(&response)[0]["match_reasons"]);
         assert!(
-            reasons[0].starts_with("'virtualization' is close to '"),
+            reasons
+                .iter()
+                .any(|reason| reason.contains("' is close to '")),
             "{reasons:?}"
         );
     }
@@ -451,7 +453,7 @@ fn a_single_match_of_one_query_word_among_several_has_no_high_confidence() {
     let response = expect_success(
         &mut server,
         SEARCH,
-        &json!({"query": "repository zzzzqqqq wwwwjjjj"}),
+        &json!({"query": "repository zzzzqqqq wwwwjjjj", "search_mode": "keyword"}),
     );
     assert_eq!(tool_ids(&response), ["git_commit"]);
     assert_ne!(

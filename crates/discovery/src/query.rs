@@ -16,7 +16,7 @@ const DISTANCE_2_WEIGHT: f64 = 0.35;
 /// The maximum number of corrections per query word.
 const MAX_CORRECTIONS: usize = 3;
 /// The weight of a neighbour with the greatest closeness.
-const NEIGHBOUR_WEIGHT: f64 = 1.6;
+const NEIGHBOUR_WEIGHT: f64 = 2.2;
 /// The relative length that is assumed for a word without a vector.
 const UNKNOWN_RELATIVE_LENGTH: f64 = 1.2;
 /// The weight of a word that no tool has, relative to one that a single tool has, if meaning counts.

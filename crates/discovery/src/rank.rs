@@ -45,7 +45,7 @@ const LEXICAL_WEIGHT: f64 = 1.3;
 /// reach has the rest, so that a query whose words no tool has scores low.
 const BEST_SCORE_EXPONENT: f64 = 0.65;
 /// The weight of the similarity of a query and a tool.
-const SIMILARITY_WEIGHT: f64 = 0.7;
+const SIMILARITY_WEIGHT: f64 = 0.8;
 /// What is added to the score of a tool whose CLI the query names.
 const CLI_MENTION: f64 = 0.6;
 /// The same for a CLI whose name is everyday English.
@@ -53,7 +53,7 @@ const EVERYDAY_CLI_MENTION: f64 = 0.42;
 /// How many tools are compared with the query in all dimensions: the best ones by a first estimate.
 const MAX_COMPARED_TOOLS: usize = 256;
 /// The similarity from which a tool that has no word of the query is a hit.
-const MIN_SIMILARITY: f64 = 0.5;
+const MIN_SIMILARITY: f64 = 0.3;
 /// Weights are fixed-point numbers while scores are added up: this integer represents 1.
 const WEIGHT_SCALE: f64 = 256.0;
 

@@ -11,11 +11,31 @@ const FIRST_USEFUL_HITS: usize = 5;
 const MIN_USEFUL_SHARE: f64 = 0.3;
 const MIN_FURTHER_SHARE: f64 = 0.7;
 
-/// The weight of a hit's score, the weight of its lead, and an offset: a logistic regression on queries whose right
-/// tools are known. docs/discovery.md shows how often it is right.
-const KEYWORD_CALIBRATION: (f64, f64, f64) = (0.4, 7.6, -1.8);
-const HYBRID_CALIBRATION: (f64, f64, f64) = (0.3, 5.0, -1.9);
-const SEMANTIC_CALIBRATION: (f64, f64, f64) = (0.7, 11.4, -2.2);
+/// A logistic regression on queries whose right tools are known. docs/discovery.md shows how often it is right.
+struct Calibration {
+    score_weight: f64,
+    lead_weight: f64,
+    offset: f64,
+    /// The score that the best other hit is assumed to have at least. A better tool may be missing from the
+    /// catalog, so a hit without competition has little lead.
+    min_competitor_score: f64,
+}
+
+impl Calibration {
+    fn of(mode: RankingMode) -> Self {
+        let (score_weight, lead_weight, offset, min_competitor_score) = match mode {
+            RankingMode::Keyword => (0.4, 7.6, -1.8, 0.6),
+            RankingMode::Hybrid => (0.3, 4.8, -1.9, 1.1),
+            RankingMode::Semantic => (0.6, 10.0, -2.2, 0.35),
+        };
+        Self {
+            score_weight,
+            lead_weight,
+            offset,
+            min_competitor_score,
+        }
+    }
+}
 
 /// A tool that matches a query.
 #[derive(Clone, Copy, Debug)]
@@ -110,13 +130,13 @@ impl Ranking {
     pub fn relevance(&self, hit: &Hit) -> f64 {
         let mut competitors = self.best.iter().filter(|other| other.tool != hit.tool);
         let competitor_score = competitors.next().map_or(0.0, |other| other.score);
-        let lead = hit.score - competitor_score;
-        let (score_weight, lead_weight, offset) = match self.mode {
-            RankingMode::Keyword => KEYWORD_CALIBRATION,
-            RankingMode::Hybrid => HYBRID_CALIBRATION,
-            RankingMode::Semantic => SEMANTIC_CALIBRATION,
-        };
-        let odds = libm::exp(score_weight * hit.score + lead_weight * lead + offset);
+        let calibration = Calibration::of(self.mode);
+        let lead = hit.score - competitor_score.max(calibration.min_competitor_score);
+        let odds = libm::exp(
+            calibration.score_weight * hit.score
+                + calibration.lead_weight * lead
+                + calibration.offset,
+        );
         odds / (1.0 + odds)
     }
 }

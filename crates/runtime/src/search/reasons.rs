@@ -52,8 +52,9 @@ pub(crate) fn match_reasons(
             });
         }
     }
-    if reasons.is_empty() {
-        reasons.push("its texts are close to the query".to_owned());
+    // A tool with score 0 is listed for its parameters alone.
+    if reasons.is_empty() && found.score > 0.0 {
+        reasons.push("it is close to the query as a whole".to_owned());
     }
     reasons
 }
