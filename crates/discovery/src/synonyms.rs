@@ -2,20 +2,22 @@
 
 /// Argument names that mean the same, one group per line.
 const SYNONYM_GROUPS: &str = "\
-    path file filename filepath file_path file_name pathname\n\
+    path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
     destination dest output_path\n\
     source src\n\
     query search search_query keyword keywords\n\
     pattern regex regexp\n\
-    text content contents body stdin\n\
+    text content contents data body stdin\n\
     message msg comment\n\
     url uri link\n\
-    limit max_results max_count count\n\
+    limit max_results max_count count max n num\n\
     user username user_name login\n\
     password passwd\n\
     repo repository\n\
-    ref revision commit rev\n\
+    directory repository repo_path repo_dir\n\
+    ref revision commit commit_hash sha rev\n\
+    cached staged\n\
     format output_format\n\
     recursive recurse\n\
     id identifier\n\

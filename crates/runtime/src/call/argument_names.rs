@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
@@ -73,44 +74,12 @@ pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
-/// Names that agents use for the same thing.
-const SYNONYMS: [&[&str]; 9] = [
-    &["cached", "index", "staged"],
-    &["content", "contents", "data", "text"],
-    &[
-        "count",
-        "limit",
-        "lines",
-        "max",
-        "max_count",
-        "max_results",
-        "n",
-        "num",
-    ],
-    &[
-        "cwd",
-        "dir",
-        "directory",
-        "folder",
-        "repo_path",
-        "repository",
-        "working_dir",
-        "workdir",
-    ],
-    &["commit", "commit_hash", "ref", "rev", "revision", "sha"],
-    &["description", "message", "msg"],
-    &["dest", "destination", "dst", "new_path", "target", "to"],
-    &["file", "file_path", "filename", "files", "path", "paths"],
-    &["from", "old_path", "source", "src"],
-];
-
 /// The only name that means the same as a key.
 fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
-    let key = snake_case(key);
-    let group = SYNONYMS
+    let synonyms = synonyms_of(key);
+    let mut fitting = names
         .iter()
-        .find(|group| group.contains(&key.as_str()))?;
-    let mut fitting = names.iter().filter(|name| group.contains(name));
+        .filter(|name| synonyms.contains(&normalise_name(name)));
     match (fitting.next(), fitting.next()) {
         (Some(name), None) => Some(name),
         _ => None,
@@ -192,10 +161,10 @@ mod tests {
             assert_eq!(unknown_argument(key, &names), expected);
         }
         // Two arguments could be meant.
-        let line = unknown_argument("limit", &["lines", "max_count"]);
+        let line = unknown_argument("repository", &["directory", "repo"]);
         assert_eq!(
             line,
-            "Unknown argument 'limit': expected one of lines, max_count"
+            "Unknown argument 'repository': expected one of directory, repo"
         );
     }
     use crate::registration::json_object;
