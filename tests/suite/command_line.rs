@@ -1,6 +1,7 @@
 //! The server's command line: subcommands, options, and their errors.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
 use climax_tests::{Folder, Server, fixtures, one_call_session, run, run_with_input, text};
@@ -300,6 +301,94 @@ fn the_log_goes_to_standard_error_and_to_the_log_file() {
     assert_eq!(stdout(&loud), stdout(&quiet), "the protocol is the same");
     let log = fs::read_to_string(&file).expect("a log");
     assert!(log.contains("running \"echo\" \"git\" \"status\""), "{log}");
+}
+
+/// The log file of a server that gets these calls, and its folder.
+fn logged(arguments: &[&str], calls: &[(&str, Value)]) -> (Folder, String) {
+    let folder = Folder::new();
+    let file = folder.path().join("climax.log");
+    let mut server = Server::start(fixtures!().args(arguments).env("CLIMAX_LOG_FILE", &file));
+    for (tool, args) in calls {
+        server.call(tool, args);
+    }
+    assert!(server.close().0.success());
+    let log = fs::read_to_string(&file).expect("a log");
+    (folder, log)
+}
+
+#[test]
+fn the_log_file_is_private_honours_the_level_and_has_directory_and_exit_code() {
+    let calls = [
+        ("shell_run", json!({"script": ":", "directory": "/usr"})),
+        (
+            "shell_run",
+            json!({"script": "exit 3", "directory": "/usr"}),
+        ),
+    ];
+    let (folder, log) = logged(&[], &calls);
+    let metadata = fs::metadata(folder.path().join("climax.log")).expect("a file");
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    for part in [
+        "running \"sh\"",
+        "directory=\"/usr\"",
+        "exit code 0",
+        "exit code 3",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    let (_folder, log) = logged(&["--log-level", "warning"], &calls);
+    let [line] = log.lines().collect::<Vec<_>>()[..] else {
+        panic!("{log}");
+    };
+    assert!(
+        line.contains("exit code 3") && line.contains("directory=\"/usr\""),
+        "{line}"
+    );
+    let (_folder, log) = logged(&["--log-level", "error"], &calls);
+    assert_eq!(log, "");
+}
+
+#[test]
+fn a_call_cannot_forge_lines_or_change_the_terminal_through_the_log() {
+    let hostile =
+        "\n2030-01-01T00:00:00Z ERROR forged\r\u{1b}]0;title\u{7}\u{202e}\u{2028}\u{9b}31m";
+    let refused = json!({"count": hostile, hostile: 1});
+    let calls = [
+        (
+            "shell_run",
+            json!({"script": format!(": '{hostile}'; exit 3")}),
+        ),
+        ("shell_run", json!({"script": ":", "directory": hostile})),
+        ("dump_kinds", refused),
+    ];
+    let (_folder, log) = logged(&[], &calls);
+    assert!(log.contains("forged") && log.contains("refused"), "{log}");
+    assert!(log.lines().all(|line| !line.starts_with("2030")), "{log}");
+    let is_hostile = |character: char| {
+        (character.is_control() && character != '\n')
+            || matches!(character, '\u{202e}' | '\u{2028}')
+    };
+    assert!(!log.contains(is_hostile), "{log:?}");
+}
+
+#[test]
+fn the_log_has_no_values_of_arguments_and_headers_that_look_like_secrets() {
+    let header = "Authorization: Bearer hidden-1";
+    let calls = [
+        ("dump_kinds", json!({"text": header})),
+        ("dump_kinds", json!({"text": "--token=hidden-2"})),
+        (
+            "dump_kinds",
+            json!({"text": "x-api-key: hidden-3", "count": "wrong"}),
+        ),
+        ("dump_kinds", json!({"count": header})),
+    ];
+    let (_folder, log) = logged(&[], &calls);
+    assert!(
+        log.contains("Authorization: ***") && log.contains("--token=***"),
+        "{log}"
+    );
+    assert!(log.contains("refused") && !log.contains("hidden"), "{log}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Checks `promises.md`, `inherited.md` and `docs/dependencies.md` against the code.
+//! Checks `promises.md`, `inherited.md`, `SECURITY.md` and `docs/dependencies.md` against the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,6 +7,7 @@ use std::process::Command;
 
 const PROMISES: &str = include_str!("../promises.md");
 const INHERITED: &str = include_str!("../inherited.md");
+const SECURITY: &str = include_str!("../../SECURITY.md");
 
 #[test]
 fn every_test_that_a_page_names_exists() {
@@ -27,8 +28,15 @@ fn every_test_that_a_page_names_exists() {
     ] {
         collect_tests(&folder.join(part), &mut tests);
     }
-    let pages = [PROMISES, INHERITED].concat();
-    let named: Vec<&str> = pages.split('`').skip(1).step_by(2).collect();
+    // Each row is a promise and its tests.
+    let security = SECURITY.lines().filter_map(|line| {
+        let row = line.strip_prefix("| ")?.strip_suffix(" |")?;
+        Some(row.split_once(" | ")?.1)
+    });
+    let pages = [PROMISES, INHERITED].into_iter().chain(security);
+    let named: Vec<&str> = pages
+        .flat_map(|page| page.split('`').skip(1).step_by(2))
+        .collect();
     assert!(!named.is_empty());
     let missing: BTreeSet<&str> = named
         .into_iter()

@@ -92,7 +92,10 @@ impl Completion {
 impl fmt::Display for Completion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exited(status) => status.fmt(formatter),
+            Self::Exited(status) => match status.code() {
+                Some(code) => write!(formatter, "exit code {code}"),
+                None => status.fmt(formatter),
+            },
             Self::TimedOut(timeout) => write!(formatter, "timed out after {timeout:?}"),
             Self::NotStarted(reason) => reason.fmt(formatter),
         }

@@ -9,9 +9,11 @@ pub(crate) mod expand;
 pub(crate) mod guard;
 pub(crate) mod plan;
 pub(crate) mod preview;
+mod redact;
 mod state;
 
 use std::borrow::Cow;
+use std::env;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +26,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::call::answer::{CallAnswer, answer};
 use crate::call::guard::ExecutionGuard;
-use crate::call::plan::{CallInput, CallPlan, refused};
+use crate::call::plan::{CallInput, CallPlan};
 use crate::registration::OutputAccess;
 pub(crate) use state::CallState;
 
@@ -82,7 +84,7 @@ impl Executor {
             let plan = input.plan(&self.guard, &arena)?;
             // Dropping the future while it waits here cancels the call.
             let permit = permit.await;
-            self.run(input.tool_name(), &plan, permit, state).await
+            self.run(input, &plan, permit, state).await
         };
         let answer = match outcome.await {
             Ok(outcome) => answer(outcome, output_access),
@@ -103,7 +105,7 @@ impl Executor {
         let plan = input.plan(&self.guard, &arena)?;
         match self.guard.open_working_directory(plan.requested_directory) {
             Ok(Ok(_)) => {}
-            Ok(Err(refusal)) => return Err(refused(input.tool_name(), &refusal)),
+            Ok(Err(refusal)) => return Err(input.refused(&refusal)),
             Err(error) => return Err(CallAnswer::not_started(error.to_string())),
         }
         Ok(DryRun {
@@ -119,16 +121,17 @@ impl Executor {
 
     async fn run(
         &self,
-        tool: &str,
+        input: &CallInput<'_>,
         plan: &CallPlan<'_>,
         permit: OwnedSemaphorePermit,
         state: Option<&CallState>,
     ) -> Result<Outcome, CallAnswer> {
+        let tool = input.tool_name();
         // Opened after the wait, so that waiting calls do not use up open files.
         let open = || self.guard.open_working_directory(plan.requested_directory);
         let opened = match self.runner.retry_at_limit(plan.timeout, open).await {
             Ok(Ok(opened)) => opened,
-            Ok(Err(refusal)) => return Err(refused(tool, &refusal)),
+            Ok(Err(refusal)) => return Err(input.refused(&refusal)),
             Err(error) => {
                 let program = &plan.words[0];
                 let reason = format!("Cannot run {program}: {error}");
@@ -151,7 +154,12 @@ impl Executor {
                 state.set_last_line(line.to_owned());
             }
         };
-        tracing::info!(tool, "running {}", format_for_log(&plan.words));
+        let directory = plan
+            .directory
+            .map_or_else(env::current_dir, |path| Ok(path.into()));
+        let directory = directory.unwrap_or_default();
+        let words = input.secrets().format_words(&plan.words);
+        tracing::info!(tool, ?directory, "running {words}");
         let started = Instant::now();
         let container = plan.container.as_ref();
         let command = CommandSpec {
@@ -166,43 +174,21 @@ impl Executor {
         };
         let outcome = self.runner.run(command, permit).await;
         let seconds = started.elapsed().as_secs_f64();
-        if outcome.completion.is_success() {
-            tracing::info!(tool, "done after {seconds:.3} s");
+        let completion = &outcome.completion;
+        if completion.is_success() {
+            tracing::info!(tool, "done after {seconds:.3} s: {completion}");
         } else {
-            let completion = &outcome.completion;
             let held_back = self.guard.held_back_secrets();
             let held_back = match held_back.as_slice() {
                 [] => String::new(),
                 names => format!("; variables held back: {}", names.join(", ")),
             };
-            tracing::warn!(tool, "failed after {seconds:.3} s: {completion}{held_back}");
+            tracing::warn!(
+                tool,
+                ?directory,
+                "failed after {seconds:.3} s: {completion}{held_back}"
+            );
         }
         Ok(outcome)
-    }
-}
-
-/// Formats a command line for the log, with long arguments cut off.
-fn format_for_log(words: &[Cow<'_, str>]) -> String {
-    const MAX_LOGGED_CHARS: usize = 120;
-    let formatted = words
-        .iter()
-        .map(|word| match word.char_indices().nth(MAX_LOGGED_CHARS) {
-            None => format!("{word:?}"),
-            Some((end, _)) => format!("{:?}… ({} bytes)", &word[..end], word.len()),
-        });
-    formatted.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_log_shortens_long_arguments() {
-        let words = ["git".into(), "ä".repeat(1000).into()];
-        let line = format_for_log(&words);
-        assert!(line.starts_with("\"git\" \"ää"), "{line}");
-        assert!(line.ends_with("… (2000 bytes)"), "{line}");
-        assert!(line.chars().count() < 200, "{line}");
     }
 }

@@ -1,10 +1,12 @@
-//! Logs to standard error, and to a file if `CLIMAX_LOG_FILE` is set. Standard output carries the protocol.
+//! Logs to standard error, and to a file if `CLIMAX_LOG_FILE` is set. Standard output carries the protocol. Whatever
+//! a message contains, it is one line of visible characters.
 
 use std::borrow::Cow;
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,6 +19,9 @@ use tracing_subscriber::layer::SubscriberExt;
 
 /// The environment variable with the path of the log file.
 const LOG_FILE_VARIABLE: &str = "CLIMAX_LOG_FILE";
+
+/// Only the owner can read and write a new log file, because it shows what commands are called with.
+const LOG_FILE_MODE: u32 = 0o600;
 
 /// The least severe level that is logged to standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -39,15 +44,21 @@ impl From<LogLevel> for Level {
     }
 }
 
-/// Installs the global logger. The log file gets all levels, whatever `level` is.
+/// Installs the global logger. Without a level, standard error gets warnings and errors, and the log file everything.
 ///
 /// # Errors
 /// If the log file cannot be opened.
-pub(crate) fn start(level: LogLevel) -> Result<(), String> {
-    let level = Level::from(level);
+pub(crate) fn start(level: Option<LogLevel>) -> Result<(), String> {
+    let file_level = Level::from(level.unwrap_or(LogLevel::Debug));
+    let level = Level::from(level.unwrap_or_default());
     let path = env::var_os(LOG_FILE_VARIABLE).filter(|path| !path.is_empty());
     let file = path.map(|path| {
-        let file = File::options().create(true).append(true).open(&path);
+        let mut options = File::options();
+        let file = options
+            .create(true)
+            .append(true)
+            .mode(LOG_FILE_MODE)
+            .open(&path);
         file.map_err(|error| {
             format!(
                 "{LOG_FILE_VARIABLE}: cannot write `{}`: {error}",
@@ -55,9 +66,13 @@ pub(crate) fn start(level: LogLevel) -> Result<(), String> {
             )
         })
     });
-    let stderr = Arc::new(LossyWriter::new(io::stderr())).with_max_level(level);
+    let stderr = LossyWriter::new(io::stderr());
+    let stderr = Arc::new(EscapingWriter(stderr)).with_max_level(level);
     let (max_level, writer) = match file.transpose()? {
-        Some(file) => (Level::DEBUG, BoxMakeWriter::new(stderr.and(file))),
+        Some(file) => (
+            file_level,
+            BoxMakeWriter::new(stderr.and(Arc::new(EscapingWriter(file)))),
+        ),
         None => (level, BoxMakeWriter::new(stderr)),
     };
     let subscriber = tracing_subscriber::fmt()
@@ -76,6 +91,44 @@ pub(crate) fn start(level: LogLevel) -> Result<(), String> {
 fn is_logged(metadata: &Metadata<'_>) -> bool {
     let is_rmcp = metadata.target().starts_with("rmcp");
     !metadata.is_span() && (!is_rmcp || *metadata.level() == Level::ERROR)
+}
+
+/// Escapes what could forge lines or change how a terminal or an editor shows them: control characters, which include
+/// line ends and the start of escape sequences, line separators, and marks that change the direction of text.
+struct EscapingWriter<W>(W);
+
+impl<'a, W> Write for &'a EscapingWriter<W>
+where
+    &'a W: Write,
+{
+    /// Expects a whole line, as the subscriber passes it.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        (&self.0).write_all((escape_line(text) + "\n").as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&self.0).flush()
+    }
+}
+
+fn escape_line(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        let is_hidden = character.is_control()
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            );
+        if is_hidden {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
 }
 
 /// A pipe that polls as writable takes this many bytes without blocking.
@@ -133,6 +186,13 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+
+    #[test]
+    fn a_line_has_visible_characters_only() {
+        let text = "ä\n\r\t\u{1b}[31m\u{9b}\u{202e}\u{2066}\u{2028}\u{200f}\\";
+        let escaped = r"ä\n\r\t\u{1b}[31m\u{9b}\u{202e}\u{2066}\u{2028}\u{200f}\";
+        assert_eq!(escape_line(text), escaped);
+    }
 
     #[test]
     fn lines_are_dropped_while_the_pipe_is_full_and_the_next_one_starts_on_a_new_line() {

@@ -17,6 +17,7 @@ use crate::call::arguments::{ArgumentReader, CallRefusal};
 use crate::call::argv::Argv;
 use crate::call::expand::expand;
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
+use crate::call::redact::Secrets;
 use crate::catalog::selection::Selection;
 
 /// A call of a tool, with its argument names resolved. Its plan borrows from it.
@@ -99,7 +100,7 @@ impl<'a> CallInput<'a> {
         let reader = ArgumentReader::new(&self.arguments.arguments, arena, limits);
         let tool = (self.number, self.tool);
         let argv = build_argv(selection, tool, reader, argv, self.name_errors());
-        let mut argv = argv.map_err(|refusal| refused(self.tool_name(), &refusal))?;
+        let mut argv = argv.map_err(|refusal| self.refused(&refusal))?;
         let cli = selection.cli_of(self.tool);
         let env: Vec<&str> = selection.tables.list(cli.env).collect();
         let mut directory = argv.directory.or(self.working_dir.as_deref());
@@ -121,6 +122,19 @@ impl<'a> CallInput<'a> {
             container,
             timeout: Duration::from_millis(self.tool.timeout_ms),
         })
+    }
+
+    /// The answer for a refused call, which is logged.
+    pub(crate) fn refused(&self, refusal: &CallRefusal) -> CallAnswer {
+        let answer = CallAnswer::refusal(refusal);
+        let reason = self.secrets().redact(&answer.text).replace('\n', " ");
+        tracing::warn!(tool = self.tool_name(), "refused: {reason}");
+        answer
+    }
+
+    /// The secrets among the arguments, which are not logged.
+    pub(crate) fn secrets(&self) -> Secrets {
+        Secrets::of(&self.arguments.arguments)
     }
 
     /// A note that names the arguments that the call ignores, if there are any.
@@ -150,13 +164,6 @@ impl<'a> CallInput<'a> {
         let parameters = parameters.map(|key| unknown_parameter(key, names));
         arguments.chain(parameters).collect()
     }
-}
-
-/// The answer for a refused call, which is logged.
-pub(crate) fn refused(tool: &str, refusal: &CallRefusal) -> CallAnswer {
-    let answer = CallAnswer::refusal(refusal);
-    tracing::warn!(tool, "refused: {}", answer.text.replace('\n', " "));
-    answer
 }
 
 /// Completes a command line with the call's arguments. Fails with everything that is wrong with them, and

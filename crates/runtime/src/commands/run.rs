@@ -56,9 +56,9 @@ pub(super) struct RunArguments {
     /// restrict this further
     #[arg(long, value_name = "LEVEL", value_parser = inherited_variables(), default_value = "all")]
     env: InheritedVariables,
-    /// Lowest level of messages logged to standard error
-    #[arg(long, value_enum, ignore_case = true, default_value_t)]
-    log_level: LogLevel,
+    /// Lowest level of logged messages (default: warning on standard error, debug in the log file)
+    #[arg(long, value_enum, ignore_case = true)]
+    log_level: Option<LogLevel>,
     /// Commands that may run at the same time; further calls wait
     #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = parse_positive)]
     max_concurrent: usize,
@@ -92,7 +92,7 @@ impl Default for RunArguments {
             split_calls: false,
             policy: Vec::new(),
             env: InheritedVariables::default(),
-            log_level: LogLevel::default(),
+            log_level: None,
             max_concurrent: 256,
             inline_output: DEFAULT_INLINE_BYTES,
             max_output: 64 * 1024 * 1024,
