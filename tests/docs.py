@@ -16,7 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text()
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/*.md")])
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/*.md"), *ROOT.glob("configs/*.md")])
 }
 README = PAGES["README.md"]
 MAX_README_LINES = 220
@@ -187,7 +187,7 @@ def main():
     command = block_after(page, "sh", "discovery suite").replace("climax", str(TARGET / "release/climax"), 1)
     check("climax search prints what is shown", run("bash", "-c", command).stdout, block_after(page, "text", command_of(page)))
     synopsis = block_after(page, "text", "# Command line")
-    helps = "".join(run(str(TARGET / "release/climax"), *words, "--help").stdout for words in [["run"], ["list"], ["search"]])
+    helps = "".join(run(str(TARGET / "release/climax"), *words, "--help").stdout for words in [["run"], ["list"], ["search"], ["show"], ["call"]])
     options = set(re.findall(r"--[a-z-]+", helps)) - {"--help", "--version"}
     shown = set(re.findall(r"--[a-z-]+", synopsis)) - {"--version"}
     check("the synopsis has exactly the options of --help", sorted(options ^ shown), [])

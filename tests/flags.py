@@ -86,6 +86,7 @@ PROGRAMS = {
     ),
     "kubectl": Program(depth=2, more_help={"": [["kubectl", "options"]]}),
     "npm": Program(depth=1, more_help={"": [["npm", "config", "list", "--long"]]}),
+    "ps": Program(help_words=["--help", "all"]),
     "systemctl": Program(depth=1, by_subcommand=False),
 }
 
@@ -171,6 +172,10 @@ def command_of(config, tool):
     words = config["command"].split() + str(tool.get("command", "")).split()
     if words[0] == "env":
         words = words[1:]
+    own_flags = ()
+    if words[:2] == ["perl", "-e"] and not words[3].startswith("-"):
+        # A program text that starts another program. A flag that it mentions is its own.
+        own_flags, words = words[2], words[3:]
     program, words = words[0], words[1:]
     depth = PROGRAMS.get(program, Program()).depth
     early, subcommand, late = [], [], []
@@ -190,7 +195,8 @@ def command_of(config, tool):
             late += [bare(value) for value in arg.get("enum", []) if is_flag(str(value))]
     if "--" not in words:
         late += flags_of(args)
-    return Command(program, subcommand, early, list(dict.fromkeys(late)))
+    late = [flag for flag in dict.fromkeys(late) if flag not in own_flags]
+    return Command(program, subcommand, early, late)
 
 
 def flags_of(args):

@@ -232,10 +232,10 @@ async def check_flow(session, repository):
         holds("git_commit" in schemas, f"found {list(schemas)}")
         equal(schemas["git_commit"].get("required"), ["message"], "required")
     with check("git_init, git_add, git_commit and git_log work in turn"):
-        arguments = {"parent": str(repository.parent), "target": repository.name, "initial_branch": "main"}
+        arguments = {"directory": str(repository.parent), "path": repository.name, "initial_branch": "main"}
         holds("Initialized" in await call_successfully(session, "git_init", arguments), "nothing initialized")
         (repository / "a file.txt").write_text("hello\n")
-        repo = {"repo": str(repository)}
+        repo = {"directory": str(repository)}
         equal(await call_successfully(session, "git_add", {**repo, "path": "a file.txt"}), "(no output)")
         message = "Say \"hello\"; $HOME & co\n\nWith a body."
         await call_successfully(session, "git_commit", {**repo, "message": message})
@@ -258,7 +258,7 @@ async def check_errors(session, directory):
         with check(f"{name} gives the error of the contract"):
             equal(await call(session, tool, args), (text, True))
     with check("a failing command returns its stderr and exit code"):
-        text, is_error = await call(session, "git_log", {"repo": str(directory)})
+        text, is_error = await call(session, "git_log", {"directory": str(directory)})
         holds(is_error, "isError is not set")
         holds(text.startswith("[stderr]\nfatal: not a git repository"), f"response is {text!r}")
         holds(text.endswith("\n\n[exit code: 128]"), f"response is {text!r}")
@@ -270,7 +270,7 @@ async def check_concurrency(session, directory):
     with check("ten concurrent calls each return their own result"):
         names = [f"repository-{number}" for number in range(10)]
         texts = await asyncio.gather(*(
-            call_successfully(session, "git_init", {"parent": str(directory), "target": name, "initial_branch": "main"})
+            call_successfully(session, "git_init", {"directory": str(directory), "path": name, "initial_branch": "main"})
             for name in names
         ))
         for name, text in zip(names, texts, strict=True):
@@ -291,14 +291,14 @@ async def check_classic(server, session, repository):
         with check("--classic has no climax_call"):
             await expect_unknown_tool(classic, "climax_call")
         with check("--classic gives the same result as climax_call"):
-            repo = {"repo": str(repository)}
+            repo = {"directory": str(repository)}
             for tool, args in (
                 ("git_log", repo),
                 ("git_log", {**repo, "max_count": "1", "format": "fuller", "unheard_of": True}),
                 ("git_log", {**repo, "max_count": "many"}),
                 ("git_log", {**repo, "revision": "nosuchbranch"}),
                 ("git_commit", repo),
-                ("git_status", {"repo": str(repository / "missing")}),
+                ("git_status", {"directory": str(repository / "missing")}),
             ):
                 equal(await call_registered(classic, tool, args), await call(session, tool, args), f"{tool} {args}")
 
@@ -328,7 +328,7 @@ async def check_explore(server, repository):
             holds(details["relationships"] is not None and details["usage_guidance"]["common_pitfalls"], details)
             example = details["usage_examples"][0]
             equal(example["tool"], "climax_call", "tool of the example")
-            args = {**example["arguments"]["args"], "repo": str(repository)}
+            args = {**example["arguments"]["args"], "directory": str(repository)}
             result = await session.call_tool(example["tool"], {**example["arguments"], "args": args})
             holds(not result.isError and "commit " in result.content[0].text, result.content[0].text)
         with check("categories and capabilities lead to tools"):

@@ -174,13 +174,21 @@ fn an_unknown_tool_with_a_similar_name_gets_a_suggestion_in_a_second_block() {
     for (name, suggestion) in [
         ("docker_sp", Some("Did you mean docker_ps?")),
         ("docker-rm", Some("Did you mean docker_rm?")),
-        ("no_such_thing", None),
+        ("zzqx", None),
     ] {
         let response = server.call(name, &json!({}));
         assert!(response.is_error);
         assert_eq!(response.text, format!("Unknown tool: {name}"));
         assert_eq!(response.note.as_deref(), suggestion);
     }
+}
+
+#[test]
+fn an_unknown_tool_gets_tools_for_what_its_name_says_in_a_second_block() {
+    let response = start().call("list_container", &json!({}));
+    assert_eq!(response.text, "Unknown tool: list_container");
+    let note = response.note.expect("a note");
+    assert!(note.starts_with("Related tools: docker_ps"), "{note}");
 }
 
 /// Names and annotations of the registered tools that call others.

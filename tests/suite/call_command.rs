@@ -1,7 +1,6 @@
 //! `climax call` and `climax show`.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::process::{Command, Stdio};
 
 use climax_tests::{Folder, count_processes, eventually, fixtures, run, send_signal};
@@ -134,6 +133,7 @@ fn a_dry_run_prints_what_would_run_and_runs_nothing() {
     );
     assert_eq!(lines[2], format!("Directory     {}", folder.text()));
     assert_eq!(lines[3], "Input         none");
+    assert_eq!(lines[4], "Variables     none");
     assert_eq!(lines[5], "Timeout       100 s");
     let (_, text) = stdout(&mut fixtures!(
         "call",
@@ -143,6 +143,15 @@ fn a_dry_run_prints_what_would_run_and_runs_nothing() {
     ));
     assert!(text.contains("Input         3 bytes\n"), "{text}");
     assert!(text.ends_with("\n\none\n"), "{text}");
+    let (_, text) = stdout(&mut fixtures!("call", "dump_nothing", "--dry-run"));
+    assert!(text.contains("Variables     FROM_CONFIG="), "{text}");
+    let (_, note) = stderr(&mut fixtures!(
+        "call",
+        "git_status",
+        "colour=1",
+        "--dry-run"
+    ));
+    assert!(note.contains("Unknown argument 'colour'"), "{note}");
     let (_, text) = stdout(&mut fixtures!("call", "missing_program", "--dry-run"));
     assert!(text.contains("(not installed)"), "{text}");
 }
@@ -162,11 +171,12 @@ fn results_and_dry_runs_can_be_printed_as_json() {
         json!({"is_error": true, "text": "Unknown tool: git_statsu", "note": "Did you mean git_status?"})
     );
     let plan = json_of(&["dump_stdin", "text=one", "--print-json", "--dry-run"]);
-    assert_eq!(plan["input"], "one");
-    assert!(
-        plan["words"].is_array() && plan["timeout_seconds"].is_number(),
-        "{plan}"
-    );
+    assert_eq!(plan["stdin"], "one");
+    for key in ["argv", "env"] {
+        assert!(plan[key].is_array(), "{plan}");
+    }
+    assert!(plan["timeout_seconds"].is_number(), "{plan}");
+    assert!(plan["program"].is_string(), "{plan}");
 }
 
 #[test]
@@ -188,30 +198,31 @@ fn a_signal_cancels_the_call_and_leaves_nothing_running() {
 
 #[test]
 fn a_terminal_shows_the_time_and_the_last_line_while_a_call_runs() {
-    // `script` runs a command with a terminal.
     let folder = Folder::new();
-    let typescript = folder.path().join("typescript");
+    let [typescript, end] = ["typescript", "end"].map(|name| folder.path().join(name));
     let program = fixtures!().get_program().to_owned();
-    let command = format!(
-        "{} call shell_run script='echo half done; sleep 1.2'",
-        program.display()
+    let script = format!(
+        "echo half done; until [ -e {} ]; do sleep 0.05; done",
+        end.display()
     );
-    let Ok(status) = Command::new("script")
-        .args(["-q", "-c", &command])
+    let command = format!("{} call shell_run script='{script}'", program.display());
+    // `script` runs a command with a terminal, and `-f` writes what it shows at once.
+    let child = Command::new("script")
+        .args(["-q", "-f", "-c", &command])
         .arg(&typescript)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .status()
-    else {
-        eprintln!("skipped: `script` is not installed");
-        return;
+        .spawn();
+    let mut child = child.expect("`script` (bsdutils or util-linux) is installed");
+    let shown = || {
+        let bytes = fs::read(&typescript).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     };
-    assert!(status.success());
-    let mut bytes = Vec::new();
-    let mut file = File::open(&typescript).expect("a typescript");
-    file.read_to_end(&mut bytes).expect("readable");
-    let text = String::from_utf8_lossy(&bytes);
-    assert!(text.contains(" 1 s: half done"), "{text}");
+    eventually("the time and the last line are shown", || {
+        shown().contains(" 1 s: half done")
+    });
+    fs::write(&end, "").expect("a file");
+    assert!(child.wait().expect("it ends").success());
     // Without a terminal, only the result is printed.
     let (_, text) = stderr(&mut fixtures!("call", "shell_run", "script=sleep 0.5"));
     assert_eq!(text, "");
@@ -239,13 +250,22 @@ fn show_describes_a_tool_with_its_arguments_example_and_program() {
 
 #[test]
 fn the_example_that_show_prints_can_be_called() {
-    let (_, text) = stdout(&mut fixtures!("show", "dump_kinds", "--json"));
+    let (_, text) = stdout(&mut fixtures!("show", "docker_rm"));
+    let mut lines = text.lines().skip_while(|line| *line != "Example");
+    let example = lines.nth(1).expect("an example");
+    let arguments = example.trim().strip_prefix("climax ").expect("a command");
+    let program = fixtures!().get_program().to_owned();
+    let command = format!("{} {arguments}", program.display());
+    let (code, text) = stdout(Command::new("sh").args(["-c", &command]));
+    assert_eq!(code, Some(0), "{command}: {text}");
+    let (_, text) = stdout(&mut fixtures!("show", "docker_rm", "--json"));
     let shown: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(shown["tool_name"], "dump_kinds");
+    assert_eq!(shown["tool_name"], "docker_rm");
     assert!(shown["input_schema"]["properties"].is_object(), "{shown}");
-    let args = shown["examples"][0]["arguments"]["args"].to_string();
-    let (code, text) = stdout(&mut fixtures!("call", "dump_kinds", "--json", &args));
-    assert_eq!(code, Some(0), "{args}: {text}");
+    assert!(
+        shown["examples"][0]["arguments"]["args"].is_object(),
+        "{shown}"
+    );
 }
 
 #[test]

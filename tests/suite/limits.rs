@@ -186,6 +186,14 @@ fn a_max_concurrent_that_is_not_positive_prevents_the_start() {
 }
 
 #[test]
+fn an_inline_output_that_is_too_small_prevents_the_start() {
+    for bytes in ["0", "99", "many"] {
+        let output = climax_tests::run(&mut fixtures!("--inline-output", bytes));
+        assert_eq!(output.status.code(), Some(2), "{bytes}");
+    }
+}
+
+#[test]
 fn climax_variables_are_not_passed_to_commands() {
     let mut server = Server::start(fixtures!().env("CLIMAX_SECRET", "x"));
     let dumped = server.call("dump_nothing", &json!({})).json();

@@ -28,6 +28,7 @@ mod processes;
 mod protocol;
 mod rejected_policies;
 mod search;
+mod shipped_configs;
 mod spec;
 mod transports;
 mod values;

@@ -1,13 +1,14 @@
-//! Captures a stream of any length: its beginning and its end in memory, and all of it in a store.
+//! Captures a stream of any length: its beginning and its end in memory, and more of it in a store.
 
 use std::collections::VecDeque;
 use std::io;
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::store::{CallStore, OutputId, OutputStore};
+use crate::store::{OutputId, OutputStore, StreamStore};
 use crate::stored_output::{OutputSummary, StoredOutput};
 
 /// Output is text if at most one byte in this many is not valid UTF-8.
@@ -27,19 +28,21 @@ pub struct CaptureOptions {
 /// The output of a command: all of it if it is short, otherwise its beginning and its end.
 #[derive(Debug, Default)]
 pub struct CapturedOutput {
-    /// How many bytes are kept of the beginning, and of the end.
-    max_half_bytes: usize,
+    /// How many bytes are kept of the beginning.
+    max_head_bytes: usize,
+    /// How many bytes are kept of the end.
+    max_tail_bytes: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total_bytes: u64,
     line_ends: u64,
     ends_with_line_end: bool,
     text_check: TextCheck,
-    store: Option<CallStore>,
+    store: Option<StreamStore>,
     stored: Option<io::Result<StoredOutput>>,
 }
 
-/// A command's complete output.
+/// The captured output of a command that has ended.
 #[derive(Debug)]
 pub struct CommandOutput {
     /// The beginning, and the end directly after it if nothing is between them.
@@ -54,20 +57,23 @@ pub struct CommandOutput {
 }
 
 /// What is stored of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSummary {
     /// The id by which the store returns it.
     pub id: OutputId,
-    /// Bytes stored. The rest is missing from the middle.
-    pub bytes: u64,
+    /// The parts that are stored: the beginning and the end.
+    pub parts: [Range<u64>; 2],
+    /// Why a write failed, if one did.
+    pub write_error: Option<String>,
 }
 
 impl CapturedOutput {
     /// Keeps at most `max_bytes` in memory, and stores output that is longer or not text.
     #[must_use]
-    pub fn new(max_bytes: usize, store: Option<CallStore>) -> Self {
+    pub fn new(max_bytes: usize, store: Option<StreamStore>) -> Self {
         Self {
-            max_half_bytes: max_bytes / 2,
+            max_head_bytes: max_bytes - max_bytes / 2,
+            max_tail_bytes: max_bytes / 2,
             store,
             ..Self::default()
         }
@@ -80,15 +86,15 @@ impl CapturedOutput {
         self.line_ends += memchr_iter(b'\n', chunk).count() as u64;
         self.ends_with_line_end = *last == b'\n';
         self.text_check.push(chunk);
-        if self.total_bytes > 2 * self.max_half_bytes as u64 {
+        if self.total_bytes > (self.max_head_bytes + self.max_tail_bytes) as u64 {
             self.store(chunk);
         }
-        let remaining = (self.max_half_bytes - self.head.len()).min(chunk.len());
+        let remaining = (self.max_head_bytes - self.head.len()).min(chunk.len());
         let (head, rest) = chunk.split_at(remaining);
         self.head.extend_from_slice(head);
         // If the chunk is longer than the tail, only its end is kept.
-        let rest = &rest[rest.len().saturating_sub(self.max_half_bytes)..];
-        let overflow = (self.tail.len() + rest.len()).saturating_sub(self.max_half_bytes);
+        let rest = &rest[rest.len().saturating_sub(self.max_tail_bytes)..];
+        let overflow = (self.tail.len() + rest.len()).saturating_sub(self.max_tail_bytes);
         self.tail.drain(..overflow);
         self.tail.extend(rest);
     }
@@ -126,9 +132,13 @@ impl CapturedOutput {
         let stored = self.stored.take().zip(store).map(|(stored, store)| {
             let mut stored = stored?;
             stored.complete(summary);
-            let bytes = stored.size();
-            let id = store.keep(stored)?;
-            Ok(StoredSummary { id, bytes })
+            let parts = stored.parts();
+            let write_error = stored.write_error().map(str::to_owned);
+            Ok(StoredSummary {
+                id: store.keep(stored)?,
+                parts,
+                write_error,
+            })
         });
         let kept_bytes = (self.head.len() + self.tail.len()) as u64;
         let mut head = self.head;
@@ -204,7 +214,7 @@ mod tests {
         store: Option<&Arc<OutputStore>>,
         chunks: &[&[u8]],
     ) -> CommandOutput {
-        let store = store.map(OutputStore::for_call);
+        let store = store.map(OutputStore::for_stdout);
         let mut captured = CapturedOutput::new(max_bytes, store);
         for chunk in chunks {
             captured.push(chunk);
@@ -248,7 +258,7 @@ mod tests {
             let mut bytes = [0; 20];
             let length = stored.read_at(0, &mut bytes).expect("readable");
             assert_eq!(&bytes[..length], b"abcdefghij");
-            assert_eq!(summary.bytes, 10);
+            assert_eq!(summary.parts, [0..10, 10..10]);
         }
     }
 
@@ -287,19 +297,23 @@ mod tests {
     fn short_output_that_is_not_text_is_stored() {
         let output = output(10, Some(&store()), &[b"a\0b"]);
         assert!(!output.summary.is_text);
-        assert_eq!(output.stored.expect("stored").expect("a file").bytes, 3);
+        let stored = output.stored.expect("stored").expect("a file");
+        assert_eq!(stored.parts, [0..3, 3..3]);
     }
 
     #[test]
     fn memory_does_not_grow_with_the_output() {
         let store = store();
-        let mut captured = CapturedOutput::new(1000, Some(store.for_call()));
+        let mut captured = CapturedOutput::new(1000, Some(store.for_stdout()));
         for _ in 0..10_000 {
             captured.push(&[b'x'; 777]);
         }
         assert!(captured.head.capacity() + captured.tail.capacity() < 10_000);
         assert_eq!(captured.total_bytes, 7_770_000);
         let output = captured.finish();
-        assert_eq!(output.stored.expect("stored").expect("a file").bytes, 1000);
+        let stored = output.stored.expect("stored").expect("a file");
+        let stored_bytes: u64 = stored.parts.iter().map(|part| part.end - part.start).sum();
+        // Standard error has a share of its own.
+        assert_eq!(stored_bytes, 1000 - 1000 / 16);
     }
 }

@@ -19,7 +19,7 @@
 //! | `command` | a command to run, and the error message if it cannot be started |
 //! | `run` | runs one command from the server's side |
 //! | `output`, `captured`, `last_line` | read pipes: the beginning and the end of the output, its last line |
-//! | `store`, `stored_output` | files that hold output that is too long for memory |
+//! | `store`, `stored_output` | files that hold output that is too long for a response |
 //! | `pool` | idle workers, and the server's end of their connections |
 //! | `adoption` | ends what the server adopts from a killed supervisor |
 //! | `limits` | the limits of open files and processes |
@@ -55,7 +55,7 @@ pub use captured::{CaptureOptions, CapturedOutput, CommandOutput, StoredSummary}
 pub use command::{CommandSpec, WorkingDirectory};
 pub use program::find_program;
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
-pub use store::{CallStore, OutputId, OutputStore, StoreOptions};
+pub use store::{OutputId, OutputStore, StoreOptions, StreamStore};
 pub use stored_output::{OutputSummary, StoredOutput};
 pub use supervisor::{helper_main, is_helper_process};
 

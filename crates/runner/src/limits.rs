@@ -16,8 +16,11 @@ const FILES_PER_COMMAND: u64 = 3 + 2 + 1 + 1;
 /// what the start of a command takes in addition.
 const SERVER_FILES: u64 = 28;
 
-/// The share of the open files that stored output may use: one file in this many.
-const FILES_PER_STORED_OUTPUT: u64 = 16;
+/// One file in this many of the limit of open files is for stored output.
+const STORED_FILES_DIVISOR: u64 = 16;
+
+/// The most files for stored output.
+const MAX_STORED_FILES: u64 = 256;
 
 /// A worker, its command, and one process that the command starts.
 const PROCESSES_PER_COMMAND: u64 = 3;
@@ -84,17 +87,20 @@ pub(crate) fn max_commands() -> usize {
     commands_within(files, process_limit())
 }
 
-/// How many files the limit leaves for stored output.
+/// How many files there may be for stored output.
 pub(crate) fn max_stored_files() -> usize {
     let files = getrlimit(Resource::Nofile).current;
-    files.map_or(usize::MAX, |limit| {
-        usize::try_from(limit / FILES_PER_STORED_OUTPUT).unwrap_or(usize::MAX)
-    })
+    let max_files = files.map_or(MAX_STORED_FILES, stored_files_within);
+    usize::try_from(max_files).unwrap_or(usize::MAX)
+}
+
+fn stored_files_within(limit: u64) -> u64 {
+    (limit / STORED_FILES_DIVISOR).min(MAX_STORED_FILES)
 }
 
 fn commands_within(files: Option<u64>, processes: Option<u64>) -> usize {
     let by_files = files.map(|limit| {
-        let other_files = SERVER_FILES + limit / FILES_PER_STORED_OUTPUT;
+        let other_files = SERVER_FILES + stored_files_within(limit);
         limit.saturating_sub(other_files) / FILES_PER_COMMAND
     });
     let by_processes =

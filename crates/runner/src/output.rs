@@ -43,6 +43,11 @@ impl OutputStream {
         mem::take(&mut self.captured).finish()
     }
 
+    /// Forgets the output so far, and keeps nothing of what follows.
+    pub(crate) fn discard_output(&mut self) {
+        self.captured = CapturedOutput::default();
+    }
+
     /// Reads until the write end is closed, even beyond the limit, so that the command never blocks. Dropping
     /// the future loses no output.
     pub(crate) async fn read_to_end(&mut self, on_line: Option<&(dyn Fn(&str) + Sync)>) {

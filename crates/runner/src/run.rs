@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::captured::{CapturedOutput, CommandOutput};
+use crate::captured::{CaptureOptions, CapturedOutput, CommandOutput};
 use crate::command::{CommandSpec, WorkingDirectory};
 use crate::limits::{self, ReachedLimit};
 use crate::output::{OutputStream, drain};
@@ -213,12 +213,20 @@ impl Runner {
         descriptors.extend(stdin_reader.as_ref().map(AsFd::as_fd));
         descriptors.extend(command.working_dir.opened());
         let start_time = Instant::now();
-        let store = command.capture.store.as_ref().map(OutputStore::for_call);
-        let captured = |max_bytes| CapturedOutput::new(max_bytes, store.clone());
+        let CaptureOptions {
+            max_stdout_bytes,
+            max_stderr_bytes,
+            store,
+        } = command.capture;
+        let store = store.as_ref();
+        let stdout_store = store.map(OutputStore::for_stdout);
+        let stderr_store = store.map(OutputStore::for_stderr);
+        let captured_stdout = CapturedOutput::new(*max_stdout_bytes, stdout_store);
+        let captured_stderr = CapturedOutput::new(*max_stderr_bytes, stderr_store);
         let mut running = RunningCommand {
             worker: Some(worker),
-            stdout: OutputStream::new(stdout, captured(command.capture.max_stdout_bytes)),
-            stderr: OutputStream::new(stderr, captured(command.capture.max_stderr_bytes)),
+            stdout: OutputStream::new(stdout, captured_stdout),
+            stderr: OutputStream::new(stderr, captured_stderr),
         };
         // A long request takes several writes, and a worker that was stopped by a signal does not read it.
         let sent = timeout(command.timeout, running.send(&request, &descriptors)).await;
@@ -397,6 +405,9 @@ impl Drop for RunningCommand<'_> {
         {
             let mut stdout = mem::take(&mut self.stdout);
             let mut stderr = mem::take(&mut self.stderr);
+            // Nobody will read it.
+            stdout.discard_output();
+            stderr.discard_output();
             let stopped = worker.stop();
             // Goes on reading output, so that SIGPIPE does not kill the command while it cleans up.
             runtime.spawn(async move {

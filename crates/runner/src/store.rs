@@ -1,20 +1,20 @@
-//! Stores output that is too long for a response in unlinked temporary files, within a limit for all of them.
+//! Stores output that is too long for a response in unnamed temporary files, within a limit for all of them.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::limits;
 use crate::stored_output::StoredOutput;
 
-/// The most files that a store has open.
-const MAX_FILES: usize = 256;
-
 /// The size of a store, as a multiple of what one call may store.
 const CALLS_PER_STORE: u64 = 4;
+
+/// One part in this many of what a call may store is for standard error. The two streams have limits of their
+/// own, so that much standard output does not displace an error message.
+const STDERR_DIVISOR: u64 = 16;
 
 /// Where output is stored, and how much.
 #[derive(Clone, Debug)]
@@ -32,13 +32,13 @@ pub struct OutputStore {
     state: Mutex<StoreState>,
 }
 
-/// The share of a store that one call may use.
+/// The share of a store for one output stream of a call.
 #[derive(Clone, Debug)]
-pub struct CallStore {
+pub struct StreamStore {
     /// Weak, because the store owns outputs that refer to it.
     store: Weak<OutputStore>,
-    /// Bytes that the call may still store.
-    remaining: Arc<AtomicU64>,
+    /// Bytes that may be stored.
+    max_bytes: u64,
 }
 
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl OutputStore {
     pub fn new(options: StoreOptions) -> Arc<Self> {
         Arc::new(Self {
             options,
-            max_files: limits::max_stored_files().min(MAX_FILES),
+            max_files: limits::max_stored_files(),
             state: Mutex::default(),
         })
     }
@@ -102,30 +102,55 @@ impl OutputStore {
             .map(|(_, output)| output.clone())
     }
 
-    /// The share of the store for a new call.
+    /// The share for the standard output of a call.
     #[must_use]
-    pub fn for_call(self: &Arc<Self>) -> CallStore {
-        CallStore {
+    pub fn for_stdout(self: &Arc<Self>) -> StreamStore {
+        let max_bytes = self.options.max_call_bytes;
+        self.share(max_bytes - max_bytes / STDERR_DIVISOR)
+    }
+
+    /// The share for the standard error of a call.
+    #[must_use]
+    pub fn for_stderr(self: &Arc<Self>) -> StreamStore {
+        self.share(self.options.max_call_bytes / STDERR_DIVISOR)
+    }
+
+    fn share(self: &Arc<Self>, max_bytes: u64) -> StreamStore {
+        StreamStore {
             store: Arc::downgrade(self),
-            remaining: Arc::new(AtomicU64::new(self.options.max_call_bytes)),
+            max_bytes,
         }
     }
 
-    /// Takes something if there is room for it, after removing as many of the oldest outputs as necessary.
-    fn take(&self, has_room: impl Fn(&StoreState) -> bool, take: impl Fn(&mut StoreState)) -> bool {
-        loop {
-            let mut state = self.lock();
-            if has_room(&state) {
-                take(&mut state);
-                return true;
+    /// Reserves space, after removing as many of the oldest outputs as necessary. Outputs that are being read
+    /// stay. Returns false, and removes nothing, if there is not enough space.
+    fn reserve(&self, bytes: u64, files: usize) -> bool {
+        let max_bytes = self.options.max_call_bytes.saturating_mul(CALLS_PER_STORE);
+        // Dropped after the lock is released: an output needs the lock to release its space.
+        let mut removed = Vec::new();
+        let mut state = self.lock();
+        let (mut used_bytes, mut used_files) = (state.bytes + bytes, state.files + files);
+        let mut numbers = Vec::new();
+        for (number, (_, output)) in state.kept.iter().enumerate() {
+            if used_bytes <= max_bytes && used_files <= self.max_files {
+                break;
             }
-            let oldest = state.kept.pop_front();
-            // Dropping the output releases its space, which needs the lock.
-            drop(state);
-            if oldest.is_none() {
-                return false;
+            if Arc::strong_count(output) == 1 {
+                used_bytes -= output.size();
+                used_files -= 1;
+                numbers.push(number);
             }
         }
+        if used_bytes > max_bytes || used_files > self.max_files {
+            return false;
+        }
+        for number in numbers.into_iter().rev() {
+            removed.extend(state.kept.remove(number));
+        }
+        state.bytes += bytes;
+        state.files += files;
+        drop(state);
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, StoreState> {
@@ -133,7 +158,7 @@ impl OutputStore {
     }
 }
 
-impl CallStore {
+impl StreamStore {
     /// Keeps a complete output under a new id.
     ///
     /// # Errors
@@ -148,55 +173,38 @@ impl CallStore {
     /// Creates a file for a new output.
     pub(crate) fn create(&self) -> io::Result<StoredOutput> {
         let store = self.store()?;
-        if store.options.max_call_bytes == 0 {
-            return Err(io::Error::other("--max-output is 0"));
+        if self.max_bytes == 0 {
+            return Err(io::Error::other("the limit of stored output is 0"));
         }
-        if !store.take(
-            |state| state.files < store.max_files,
-            |state| state.files += 1,
-        ) {
+        if !store.reserve(0, 1) {
             return Err(io::Error::other("too many outputs are being stored"));
         }
         match tempfile::tempfile_in(&store.options.directory) {
             Ok(file) => Ok(StoredOutput::new(file, self.clone())),
             Err(error) => {
-                self.release_file(0);
+                self.release(0, 1);
                 Err(error)
             }
         }
     }
 
-    /// Reserves space. Returns how many of the `wanted` bytes may be stored.
-    pub(crate) fn reserve(&self, wanted: u64) -> u64 {
-        let Ok(store) = self.store() else { return 0 };
-        let wanted = wanted.min(self.remaining.load(Ordering::Relaxed));
-        let max_bytes = store.options.max_call_bytes.saturating_mul(CALLS_PER_STORE);
-        let is_reserved = store.take(
-            |state| state.bytes + wanted <= max_bytes,
-            |state| state.bytes += wanted,
-        );
-        if !is_reserved {
-            return 0;
-        }
-        // Both outputs of a call are read by the same task, so nothing was taken in between.
-        self.remaining.fetch_sub(wanted, Ordering::Relaxed);
-        wanted
-    }
-
-    /// Returns reserved space.
-    pub(crate) fn release_bytes(&self, bytes: u64) {
-        if let Ok(store) = self.store() {
-            store.lock().bytes -= bytes;
-            self.remaining.fetch_add(bytes, Ordering::Relaxed);
+    /// Reserves space for an output that has `size` bytes now. Returns how many of the `wanted` bytes it may add.
+    pub(crate) fn reserve(&self, size: u64, wanted: u64) -> u64 {
+        let wanted = wanted.min(self.max_bytes.saturating_sub(size));
+        let store = self.store();
+        if store.is_ok_and(|store| store.reserve(wanted, 0)) {
+            wanted
+        } else {
+            0
         }
     }
 
-    /// Returns the space of a file.
-    pub(crate) fn release_file(&self, bytes: u64) {
+    /// Releases reserved space.
+    pub(crate) fn release(&self, bytes: u64, files: usize) {
         if let Ok(store) = self.store() {
             let mut state = store.lock();
-            state.files -= 1;
             state.bytes -= bytes;
+            state.files -= files;
         }
     }
 
@@ -218,18 +226,19 @@ impl fmt::Debug for OutputStore {
 mod tests {
     use super::*;
 
-    fn store(max_call_bytes: u64) -> Arc<OutputStore> {
+    /// A store in which the standard output of a call has this limit.
+    fn store(max_stdout_bytes: u64) -> Arc<OutputStore> {
         OutputStore::new(StoreOptions {
             directory: std::env::temp_dir(),
-            max_call_bytes,
+            max_call_bytes: max_stdout_bytes,
         })
     }
 
     fn keep(store: &Arc<OutputStore>, bytes: &[u8]) -> OutputId {
-        let call = store.for_call();
-        let mut output = call.create().expect("a file");
+        let stream = store.for_stdout();
+        let mut output = stream.create().expect("a file");
         output.append(bytes);
-        call.keep(output).expect("random numbers")
+        stream.keep(output).expect("random numbers")
     }
 
     #[test]
@@ -246,41 +255,46 @@ mod tests {
     }
 
     #[test]
-    fn outputs_that_are_still_written_are_not_removed() {
+    fn outputs_that_are_written_or_read_are_not_removed() {
         let store = store(10);
-        let mut outputs: Vec<StoredOutput> = (0..5)
-            .map(|_| store.for_call().create().expect("a file"))
-            .collect();
+        let read = keep(&store, &[b'r'; 10]);
+        let reader = store.get(read).expect("kept");
+        let stream = store.for_stdout();
+        let mut outputs: Vec<StoredOutput> =
+            (0..4).map(|_| stream.create().expect("a file")).collect();
+        let kept = keep(&store, b"");
         for output in &mut outputs {
             output.append(&[b'x'; 20]);
         }
         let sizes: Vec<u64> = outputs.iter().map(StoredOutput::size).collect();
-        assert_eq!(sizes, [10, 10, 10, 10, 0]);
+        assert_eq!(sizes, [10, 10, 10, 0]);
+        // Removing it would not have made enough space.
+        assert!(store.get(kept).is_some());
         drop(outputs);
-        assert_eq!(store.lock().bytes, 0);
-        assert_eq!(store.lock().files, 0);
+        drop(reader);
+        assert_eq!(store.lock().bytes, 10);
+        assert_eq!(store.lock().files, 2);
     }
 
     #[test]
-    fn the_outputs_of_a_call_share_its_limit() {
-        let store = store(10);
-        let call = store.for_call();
-        let mut stdout = call.create().expect("a file");
-        let mut stderr = call.create().expect("a file");
-        stdout.append(&[b'x'; 7]);
-        stderr.append(&[b'y'; 7]);
-        assert_eq!((stdout.size(), stderr.size()), (7, 3));
+    fn the_streams_of_a_call_have_limits_of_their_own() {
+        let store = store(160);
+        let mut stdout = store.for_stdout().create().expect("a file");
+        let mut stderr = store.for_stderr().create().expect("a file");
+        stdout.append(&[b'x'; 1000]);
+        stderr.append(&[b'y'; 1000]);
+        assert_eq!((stdout.size(), stderr.size()), (150, 10));
     }
 
     #[test]
     fn at_most_a_fixed_number_of_files_is_open() {
         let store = store(10);
         let first = keep(&store, b"x");
-        for _ in 0..MAX_FILES {
+        for _ in 0..store.max_files {
             keep(&store, b"");
         }
         assert!(store.get(first).is_none());
-        assert!(store.lock().files <= MAX_FILES);
+        assert_eq!(store.lock().files, store.max_files);
     }
 
     #[test]
@@ -299,7 +313,7 @@ mod tests {
             directory: "/no/such/directory".into(),
             max_call_bytes: 10,
         });
-        assert!(store.for_call().create().is_err());
+        assert!(store.for_stdout().create().is_err());
         assert_eq!(store.lock().files, 0);
     }
 }

@@ -54,14 +54,19 @@ pub(crate) struct CallRequest {
 #[derive(Debug, Serialize)]
 pub(crate) struct DryRun {
     /// The program and its arguments.
-    pub(crate) words: Vec<String>,
-    /// The directory in which the command would run; `None` for the server's.
+    pub(crate) argv: Vec<String>,
+    /// Whether the command would run in a container.
+    pub(crate) in_container: bool,
+    /// The directory in which the command would run; `None` for the server's, or the container's.
     pub(crate) directory: Option<String>,
     /// Text for standard input.
     pub(crate) stdin: Option<String>,
     /// `NAME=VALUE` for each variable that the config sets.
     pub(crate) env: Vec<String>,
     pub(crate) timeout_seconds: f64,
+    /// Names the arguments that the call ignores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
 
 impl Executor {
@@ -74,19 +79,20 @@ impl Executor {
         state: Option<&CallState>,
         output_access: Option<OutputAccess>,
     ) -> CallAnswer {
-        let arena = Bump::new();
-        let plan = match input.plan(&self.guard, &arena) {
-            Ok(plan) => plan,
-            Err(answer) => return answer,
+        let outcome = async {
+            let arena = Bump::new();
+            let plan = input.plan(&self.guard, &arena)?;
+            // Dropping the future while it waits here cancels the call.
+            let permit = permit.await;
+            self.run(input, &plan, permit, state).await
         };
-        // Dropping the future while it waits here cancels the call.
-        let permit = permit.await;
-        match self.run(input, &plan, permit, state).await {
-            Ok(outcome) => CallAnswer {
-                note: input.ignored_arguments(),
-                ..answer(outcome, output_access)
-            },
-            Err(answer) => answer,
+        let answer = match outcome.await {
+            Ok(outcome) => answer(outcome, output_access),
+            Err(refusal) => refusal,
+        };
+        CallAnswer {
+            note: input.ignored_arguments(),
+            ..answer
         }
     }
 
@@ -103,11 +109,13 @@ impl Executor {
             Err(error) => return Err(CallAnswer::not_started(error.to_string())),
         }
         Ok(DryRun {
-            words: plan.words.into_iter().map(Cow::into_owned).collect(),
+            argv: plan.words.into_iter().map(Cow::into_owned).collect(),
+            in_container: plan.container.is_some(),
             directory: plan.directory.map(str::to_owned),
             stdin: plan.stdin.map(str::to_owned),
             env: plan.env.into_iter().map(str::to_owned).collect(),
             timeout_seconds: plan.timeout.as_secs_f64(),
+            note: input.ignored_arguments(),
         })
     }
 

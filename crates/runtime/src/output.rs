@@ -6,11 +6,13 @@ mod request;
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use climax_policy::limit::truncate_for_message;
 use climax_runner::{OutputStore, StoredOutput};
 use serde_json::{Map, Value, json};
 
+use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
 use crate::call::arguments::CallRefusal;
 use crate::registration::{
@@ -18,7 +20,10 @@ use crate::registration::{
 };
 use request::{OutputRange, OutputRequest};
 
-/// Reads from a store. Answers are as long as the excerpts of outputs.
+/// How long reading may take, which only a search for a complex pattern can exceed.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Reads from a store.
 pub(crate) struct OutputReader {
     pub(crate) store: Arc<OutputStore>,
     /// How agents call this tool.
@@ -33,7 +38,13 @@ struct Page {
     /// What the text is: `lines 1 to 10 of 20`.
     position: String,
     /// The arguments that read on, beside the id.
-    next: Option<Map<String, Value>>,
+    next_arguments: Option<Map<String, Value>>,
+}
+
+/// A stored output that is read until a deadline.
+struct OutputFile {
+    output: Arc<StoredOutput>,
+    deadline: Instant,
 }
 
 /// Why a part of an output cannot be read.
@@ -52,8 +63,8 @@ impl From<io::Error> for ReadError {
 
 impl OutputReader {
     /// Answers a request. Reads files, which can take a while.
-    pub(crate) fn read(&self, arguments: &Map<String, Value>) -> CallAnswer {
-        let request = match request::parse(arguments) {
+    pub(crate) fn read(&self, call: &CallRequest) -> CallAnswer {
+        let request = match request::parse(call) {
             Ok(request) => request,
             Err(refusal) => return CallAnswer::refusal(&refusal),
         };
@@ -61,10 +72,14 @@ impl OutputReader {
             let id = truncate_for_message(&request.id);
             return CallAnswer::error(format!(
                 "Unknown output '{id}'. Output is kept until the server ends or newer output needs the space. \
-                 Call the tool again."
+                 Call the tool again if that is safe."
             ));
         };
-        match self.page(&output, &request) {
+        let file = OutputFile {
+            output,
+            deadline: Instant::now() + READ_TIMEOUT,
+        };
+        match self.page(&file, &request) {
             Ok(page) => CallAnswer {
                 text: self.page_text(&request.id, page),
                 note: None,
@@ -79,19 +94,15 @@ impl OutputReader {
         }
     }
 
-    fn page(&self, output: &StoredOutput, request: &OutputRequest) -> Result<Page, ReadError> {
+    fn page(&self, file: &OutputFile, request: &OutputRequest) -> Result<Page, ReadError> {
         match &request.range {
-            OutputRange::Lines { from, count } => {
-                pages::lines(output, *from, *count, self.max_bytes)
-            }
-            OutputRange::Bytes { from, count } => {
-                pages::bytes(output, *from, *count, self.max_bytes)
-            }
+            OutputRange::Lines { from, count } => pages::lines(file, *from, *count, self.max_bytes),
+            OutputRange::Bytes { from, count } => pages::bytes(file, *from, *count, self.max_bytes),
             OutputRange::Matches {
                 pattern,
                 from_line,
                 count,
-            } => matches::find(output, pattern, *from_line, *count, self.max_bytes),
+            } => matches::find(file, pattern, *from_line, *count, self.max_bytes),
         }
     }
 
@@ -100,14 +111,14 @@ impl OutputReader {
         let Page {
             mut text,
             position,
-            next,
+            next_arguments,
         } = page;
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        let next = next.map_or(String::new(), |position| {
+        let next = next_arguments.map_or(String::new(), |next_arguments| {
             let mut arguments = json_object(json!({"id": id}));
-            arguments.extend(position);
+            arguments.extend(next_arguments);
             let call = self.access.call(&arguments.into());
             format!(". To read on: {call}")
         });
@@ -117,8 +128,7 @@ impl OutputReader {
 
 /// Describes the tool, for servers that register it.
 pub(crate) fn registered_tool() -> ToolDescription {
-    let integer =
-        |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
+    let integer = |minimum: u64, description: &str| json!({"type": "integer", "minimum": minimum, "description": description});
     ToolDescription {
         name: OUTPUT_TOOL,
         title: Some("Read stored output"),
@@ -128,10 +138,10 @@ pub(crate) fn registered_tool() -> ToolDescription {
             "type": "object",
             "properties": {
                 "id": {"type": "string", "description": "Id of the output, from the notice"},
-                "from_line": integer("First line to read (default: 1)"),
-                "lines": integer("Maximum number of lines, or of matching lines"),
-                "from_byte": integer("First byte to read, instead of from_line"),
-                "bytes": integer("Maximum number of bytes"),
+                "from_line": integer(1, "First line to read (default: 1)"),
+                "lines": integer(1, "Maximum number of lines, or of matching lines"),
+                "from_byte": integer(0, "First byte to read, instead of from_line"),
+                "bytes": integer(1, "Maximum number of bytes"),
                 "pattern": {
                     "type": "string",
                     "description": "Regular expression; returns the lines that match, with their numbers",
@@ -158,7 +168,7 @@ mod tests {
         requests: [Value; N],
     ) -> [String; N] {
         let store = store("/tmp", max_call_bytes);
-        let mut captured = CapturedOutput::new(0, Some(store.for_call()));
+        let mut captured = CapturedOutput::new(0, Some(store.for_stdout()));
         captured.push(output);
         let stored = captured.finish().stored.expect("stored").expect("a file");
         let id = stored.id.to_string();
@@ -170,8 +180,15 @@ mod tests {
         requests.map(|request| {
             let mut arguments = json_object(request);
             arguments.insert("id".to_owned(), id.clone().into());
-            reader.read(&arguments).text.replace(&id, "ID")
+            reader.read(&call(arguments)).text.replace(&id, "ID")
         })
+    }
+
+    fn call(arguments: Map<String, Value>) -> CallRequest {
+        CallRequest {
+            arguments,
+            ..CallRequest::default()
+        }
     }
 
     #[test]
@@ -231,30 +248,59 @@ mod tests {
     }
 
     #[test]
-    fn after_a_gap_lines_have_their_own_numbers() {
-        // Of 151 bytes, the first and the last 20 are stored.
-        let [start, gap, end, match_at_end, bytes] = answers(
+    fn a_gap_is_reported_and_skipped() {
+        // Of 151 bytes, the first and the last 19 are stored.
+        let [
+            before,
+            across,
+            after,
+            in_gap,
+            byte_in_gap,
+            match_after,
+            all_bytes,
+        ] = answers(
             (40, 1000),
             numbered_lines().as_bytes(),
             [
                 json!({"from_line": 2}),
+                json!({"from_byte": 10}),
+                json!({"from_byte": 132}),
                 json!({"from_line": 10}),
-                json!({"from_line": 20}),
-                json!({"pattern": "20$"}),
                 json!({"from_byte": 60}),
+                json!({"pattern": "20$|line$"}),
+                json!({"from_byte": 0}),
             ],
         );
+        let gap = "bytes 19 to 131 are not stored";
         assert_eq!(
-            start,
-            "line 2\n[line 2 of 20. To read on: climax_output {\"id\":\"ID\",\"from_line\":3}]"
+            before,
+            format!(
+                "line 2\nline \n[lines 2 to 3 of 20, the last one in part; {gap}. To read on: climax_output \
+                 {{\"id\":\"ID\",\"from_byte\":132}}]"
+            )
         );
-        assert_eq!(gap, "line 19\nline 20\n[lines 19 to 20 of 20]");
-        assert_eq!(end, "line 20\n[line 20 of 20]");
-        assert_eq!(match_at_end, "20: line 20\n[1 of 1 matching lines]");
         assert_eq!(
-            bytes,
-            "Argument validation failed:\n  - Argument 'from_byte': the stored bytes are 0 to 19 and 131 to 150"
+            across,
+            format!(
+                "e 2\nline \n[bytes 10 to 18 of 151; {gap}. To read on: climax_output \
+                 {{\"id\":\"ID\",\"from_byte\":132}}]"
+            )
         );
+        assert_eq!(after, "18\nline 19\nline 20\n[bytes 132 to 150 of 151]");
+        assert_eq!(
+            in_gap,
+            format!("line 19\nline 20\n[lines 19 to 20 of 20; {gap}]")
+        );
+        assert_eq!(
+            byte_in_gap,
+            format!("18\nline 19\nline 20\n[bytes 132 to 150 of 151; {gap}]")
+        );
+        // Where the stored part is cut off, a line does not end.
+        assert_eq!(
+            match_after,
+            format!("20: line 20\n[1 of 1 matching line; {gap}]")
+        );
+        assert!(all_bytes.starts_with("line 1\nline 2\nline \n[bytes 0 to 18 of 151; "));
     }
 
     #[test]
@@ -279,7 +325,7 @@ mod tests {
             rest,
             "18: line 18\n19: line 19\n[2 of 2 matching lines from line 18]"
         );
-        assert_eq!(anchored, "3: line 3\n[1 of 1 matching lines]");
+        assert_eq!(anchored, "3: line 3\n[1 of 1 matching line]");
         assert_eq!(none, "[0 of 0 matching lines]");
         assert!(invalid.contains("Argument 'pattern': "), "{invalid}");
         assert!(invalid.contains("unclosed group"), "{invalid}");
@@ -295,27 +341,31 @@ mod tests {
         );
         assert!(found.starts_with("1 (byte 99806): …äää"), "{found}");
         assert!(found.contains("needlebbb"), "{found}");
-        assert!(found.ends_with("b…\n[1 of 1 matching lines]"), "{found}");
+        assert!(found.ends_with("b…\n[1 of 1 matching line]"), "{found}");
         assert!(found.len() < 600, "{}", found.len());
     }
 
     #[test]
-    fn an_empty_line_and_a_last_line_without_an_end_can_match() {
+    fn empty_lines_lines_that_end_with_crlf_and_a_last_line_without_an_end_match() {
         let [empty, last] = answers(
             (1000, 1000),
-            b"a\n\nb",
-            [json!({"pattern": "^$"}), json!({"pattern": "b$"})],
+            b"a\r\n\r\nb",
+            [json!({"pattern": "^$"}), json!({"pattern": "^[ab]$"})],
         );
-        assert_eq!(empty, "2: \n[1 of 1 matching lines]");
-        assert_eq!(last, "3: b\n[1 of 1 matching lines]");
+        assert_eq!(empty, "2: \n[1 of 1 matching line]");
+        assert_eq!(last, "1: a\n3: b\n[2 of 2 matching lines]");
     }
 
     #[test]
     fn output_that_is_not_text_is_read_as_a_hex_dump() {
-        let [bytes, lines] = answers(
+        let [bytes, lines, pattern] = answers(
             (1000, 1000),
             b"\0\x01ELF 0123456789xyz",
-            [json!({"from_byte": 1, "bytes": 17}), json!({})],
+            [
+                json!({"from_byte": 1, "bytes": 17}),
+                json!({}),
+                json!({"pattern": "ELF"}),
+            ],
         );
         assert_eq!(
             bytes,
@@ -323,7 +373,30 @@ mod tests {
              00000011  79                                               |y|\n\
              [bytes 1 to 17 of 19. To read on: climax_output {\"id\":\"ID\",\"from_byte\":18,\"bytes\":17}]"
         );
-        assert!(lines.contains("read it with 'from_byte'"), "{lines}");
+        for refused in [lines, pattern] {
+            assert!(refused.contains("read it with 'from_byte'"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_long_or_complex_pattern_is_refused() {
+        // Pseudo-random letters: the automaton needs a new state for almost each of them.
+        let mut number: u32 = 1;
+        let letters = std::iter::repeat_with(|| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if number >> 31 == 0 { b'a' } else { b'b' }
+        });
+        let output: Vec<u8> = letters.take(200_000).collect();
+        let [long, complex] = answers(
+            (1_000_000, 1000),
+            &output,
+            [
+                json!({"pattern": "a".repeat(5000)}),
+                json!({"pattern": "[ab]*a[ab]{200}c"}),
+            ],
+        );
+        assert!(long.contains("at most 4096 bytes"), "{long}");
+        assert!(complex.contains("too complex"), "{complex}");
     }
 
     #[test]
@@ -334,7 +407,7 @@ mod tests {
             max_bytes: 10,
         };
         for id in ["x", "0123456789abcdef0123456789abcdef"] {
-            let answer = reader.read(&json_object(json!({"id": id})));
+            let answer = reader.read(&call(json_object(json!({"id": id}))));
             assert!(answer.is_error);
             assert!(answer.text.starts_with(&format!("Unknown output '{id}'. ")));
         }

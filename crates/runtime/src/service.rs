@@ -52,7 +52,7 @@ pub(crate) enum Request {
         arguments: Map<String, Value>,
     },
     /// `climax_output`.
-    ReadOutput(Map<String, Value>),
+    ReadOutput(CallRequest),
     /// A call of a catalog tool.
     Call {
         call: CallRequest,
@@ -159,7 +159,8 @@ impl Service {
         (tools, permit)
     }
 
-    /// Whether a call of this tool runs a command. Other tools only read the catalog.
+    /// Whether a call of this tool can take long: it runs a command or reads stored output. Other tools only read
+    /// the catalog.
     pub(crate) fn runs_command(&self, name: &str) -> bool {
         !self.is_search(name) && self.lookup_tool(name).is_none()
     }
@@ -179,19 +180,22 @@ impl Service {
         if let Some(max_risk) = self.call_tool_risk(name) {
             let call = request::call_request(arguments).map_err(InvalidRequest::Refused)?;
             if call.tool == OUTPUT_TOOL && self.stores_output() {
-                return Ok(Request::ReadOutput(call.arguments));
+                return Ok(Request::ReadOutput(call));
             }
             return Ok(Request::Call { call, max_risk });
         }
-        if self.registers_output_tool() && name == OUTPUT_TOOL {
-            return Ok(Request::ReadOutput(arguments));
-        }
-        if self.mode == ServerMode::Classic && self.selection.find_tool(name).is_some() {
+        let is_output_tool = self.registers_output_tool() && name == OUTPUT_TOOL;
+        let is_classic_tool =
+            || self.mode == ServerMode::Classic && self.selection.find_tool(name).is_some();
+        if is_output_tool || is_classic_tool() {
             let call = CallRequest {
                 tool: name.to_owned(),
                 arguments,
                 unknown_parameters: Vec::new(),
             };
+            if is_output_tool {
+                return Ok(Request::ReadOutput(call));
+            }
             let max_risk = Risk::Destructive;
             return Ok(Request::Call { call, max_risk });
         }
@@ -208,7 +212,7 @@ impl Service {
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await
             }
-            Request::ReadOutput(arguments) => self.read_output(arguments).await,
+            Request::ReadOutput(call) => self.read_output(call).await,
             Request::Call { call, max_risk } => self.call(&call, max_risk, client).await,
         }
     }
@@ -292,7 +296,7 @@ impl Service {
         OutputAccess::Through(meta_tool)
     }
 
-    async fn read_output(&self, arguments: Map<String, Value>) -> Answer {
+    async fn read_output(&self, request: CallRequest) -> Answer {
         let Some(store) = self.executor.capture.store.clone() else {
             return self.unknown_tool(OUTPUT_TOOL);
         };
@@ -301,14 +305,19 @@ impl Service {
             access: self.output_access(),
             max_bytes: self.executor.capture.max_stdout_bytes,
         };
-        // Reading and searching take time, like a command.
-        let permit = self.permits.command().await;
-        let reading = tokio::task::spawn_blocking(move || reader.read(&arguments));
+        let permit = self.permits.output_reader().await;
+        let start = Instant::now();
+        let reading = tokio::task::spawn_blocking(move || {
+            // Held until the thread is free, even if the request is cancelled.
+            let _permit = permit;
+            reader.read(&request)
+        });
         let answer = match reading.await {
             Ok(answer) => answer,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
         };
-        drop(permit);
+        let seconds = start.elapsed().as_secs_f64();
+        tracing::info!(tool = OUTPUT_TOOL, "done after {seconds:.3} s");
         self.with_permit(answer.into()).await
     }
 
@@ -364,14 +373,20 @@ impl Service {
         }
     }
 
+    /// The answer for an unknown tool. A note suggests a tool with a similar name, or else tools for what the name
+    /// says.
     fn unknown_tool(&self, name: &str) -> Answer {
-        let similar = self.selection.names_similar_to(name);
+        let misspelt = self.selection.names_similar_to(name).into_iter().next();
+        let note = if let Some(similar) = misspelt {
+            Some(format!("Did you mean {similar}?"))
+        } else {
+            let related = discovery::similar_names(&self.selection, name);
+            (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
+        };
+        let text = format!("Unknown tool: {}", truncate_for_message(name));
         Answer {
-            note: similar.first().map(|name| format!("Did you mean {name}?")),
-            ..Answer::new(
-                format!("Unknown tool: {}", truncate_for_message(name)),
-                true,
-            )
+            note,
+            ..Answer::new(text, true)
         }
     }
 

@@ -62,14 +62,67 @@ pub(crate) fn resolve_names<'a>(
     resolved
 }
 
+/// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments.
+pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
+    match name_for_key(key, names) {
+        Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+        None => unknown_argument(key, &["tool_name", "args"]),
+    }
+}
+
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
+
+/// Names that agents use for the same thing.
+const SYNONYMS: [&[&str]; 9] = [
+    &["cached", "index", "staged"],
+    &["content", "contents", "data", "text"],
+    &[
+        "count",
+        "limit",
+        "lines",
+        "max",
+        "max_count",
+        "max_results",
+        "n",
+        "num",
+    ],
+    &[
+        "cwd",
+        "dir",
+        "directory",
+        "folder",
+        "repo_path",
+        "repository",
+        "working_dir",
+        "workdir",
+    ],
+    &["commit", "commit_hash", "ref", "rev", "revision", "sha"],
+    &["description", "message", "msg"],
+    &["dest", "destination", "dst", "new_path", "target", "to"],
+    &["file", "file_path", "filename", "files", "path", "paths"],
+    &["from", "old_path", "source", "src"],
+];
+
+/// The only name that means the same as a key.
+fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+    let key = snake_case(key);
+    let group = SYNONYMS
+        .iter()
+        .find(|group| group.contains(&key.as_str()))?;
+    let mut fitting = names.iter().filter(|name| group.contains(name));
+    match (fitting.next(), fitting.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
+}
 
 /// The error line for an unknown key.
 pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
     let shown = truncate_for_message(key);
     let similar = closest(&key.to_lowercase(), names);
-    match similar.filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES) {
+    let similar = similar.filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES);
+    match synonym(key, names).or(similar) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")
@@ -82,7 +135,7 @@ pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
 }
 
 /// The only name that a key may stand for.
-pub(crate) fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     let (folded_key, key_words) = (fold_separators(key), snake_case(key));
     let mut fitting = names
         .iter()
@@ -124,6 +177,27 @@ fn snake_case(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_means_the_same_is_suggested() {
+        let names = ["directory", "max_count", "revision", "path"];
+        for (key, name) in [
+            ("cwd", "directory"),
+            ("repoPath", "directory"),
+            ("n", "max_count"),
+            ("commit", "revision"),
+            ("files", "path"),
+        ] {
+            let expected = format!("Unknown argument '{key}': did you mean '{name}'?");
+            assert_eq!(unknown_argument(key, &names), expected);
+        }
+        // Two arguments could be meant.
+        let line = unknown_argument("limit", &["lines", "max_count"]);
+        assert_eq!(
+            line,
+            "Unknown argument 'limit': expected one of lines, max_count"
+        );
+    }
     use crate::registration::json_object;
     use serde_json::json;
 

@@ -1,8 +1,10 @@
 //! Turns the output of a command into text that fits an agent's context: its beginning and its end, and between
 //! them a line that says what is omitted and how to read it.
 
+use std::ops::Range;
+
 use climax_core::output::pluralize;
-use climax_runner::CommandOutput;
+use climax_runner::{CommandOutput, OutputId};
 use memchr::{memchr, memchr_iter, memrchr};
 use serde_json::json;
 
@@ -26,7 +28,8 @@ pub(crate) fn excerpt(output: &CommandOutput, access: Option<OutputAccess>) -> S
     } else {
         "\n"
     };
-    format!("{head}{line_end}{notice}\n{}", tail.trim_end())
+    let text = format!("{head}{line_end}{notice}\n{tail}");
+    text.trim_end().to_owned()
 }
 
 /// Where to cut the beginning: after its last line end, unless that would leave less than half of it. Never
@@ -78,47 +81,98 @@ fn omission_notice(
 ) -> String {
     let line_ends = |bytes| memchr_iter(b'\n', bytes).count();
     let head_lines = line_ends(head) as u64;
-    let tail_lines = (line_ends(tail) + usize::from(!tail.ends_with(b"\n"))) as u64;
-    let bytes = output.summary.bytes - (head.len() + tail.len()) as u64;
-    let bytes = pluralize_large(bytes, "byte");
-    let omitted = match output.summary.lines.saturating_sub(head_lines + tail_lines) {
+    let has_unfinished_line = !tail.is_empty() && !tail.ends_with(b"\n");
+    let tail_lines = (line_ends(tail) + usize::from(has_unfinished_line)) as u64;
+    let omitted = head.len() as u64..output.summary.bytes - tail.len() as u64;
+    let bytes = pluralize_large(omitted.end - omitted.start, "byte");
+    let what = match output.summary.lines.saturating_sub(head_lines + tail_lines) {
         0 => format!("{bytes} omitted within a line"),
         lines => format!("{}, {bytes} omitted", pluralize_large(lines, "line")),
     };
-    let (Some(stored), Some(access)) = (&output.stored, access) else {
-        return format!("[{omitted} and not stored]");
-    };
-    let stored = match stored {
-        Ok(stored) => stored,
-        Err(error) => return format!("[{omitted} and not stored: {error}]"),
-    };
-    let lost = match output.summary.bytes - stored.bytes {
-        0 => String::new(),
-        lost => format!("; {} of them are not stored", pluralize_large(lost, "byte")),
-    };
-    let id = stored.id.to_string();
-    let position = if head.ends_with(b"\n") {
-        json!({"id": id, "from_line": head_lines + 1})
-    } else {
-        json!({"id": id, "from_byte": head.len()})
-    };
-    format!("[{omitted}{lost}. To read on: {}]", access.call(&position))
+    let storage = Storage::of(output, access, &omitted);
+    let is_line_start = head.ends_with(b"\n") && storage.stored_from == Some(omitted.start);
+    let first_line = is_line_start.then_some(head_lines + 1);
+    format!("[{what}{}]", storage.describe("read on", first_line))
 }
 
 /// Reports output that is not text, and how to read it.
 fn binary_notice(output: &CommandOutput, access: Option<OutputAccess>) -> String {
-    let bytes = pluralize_large(output.summary.bytes, "byte");
-    let text = format!("(binary output, {bytes})");
-    match (&output.stored, access) {
-        (Some(Ok(stored)), Some(access)) => {
-            let call = access.call(&json!({"id": stored.id.to_string(), "from_byte": 0}));
-            format!("{text}\n[To read it: {call}]")
+    let bytes = output.summary.bytes;
+    let text = format!("(binary output, {})", pluralize_large(bytes, "byte"));
+    if output.stored.is_none() {
+        return text;
+    }
+    let storage = Storage::of(output, access, &(0..bytes));
+    let notice = storage.describe("read it", None);
+    format!(
+        "{text}\n[{}]",
+        notice.trim_start_matches([',', ';', '.', ' '])
+    )
+}
+
+/// What is stored of the bytes that are not shown.
+struct Storage {
+    access: Option<OutputAccess>,
+    id: Option<OutputId>,
+    /// The first byte that can be read.
+    stored_from: Option<u64>,
+    lost_bytes: u64,
+    /// Why they are lost, if that is known.
+    error: Option<String>,
+    is_text: bool,
+}
+
+impl Storage {
+    fn of(output: &CommandOutput, access: Option<OutputAccess>, omitted: &Range<u64>) -> Self {
+        let (stored, error) = match &output.stored {
+            Some(Ok(stored)) => (Some(stored), stored.write_error.clone()),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
+        let parts = stored.map(|stored| stored.parts.clone());
+        let parts = parts.into_iter().flatten().map(|part| {
+            let (start, end) = (part.start.max(omitted.start), part.end.min(omitted.end));
+            start..end.max(start)
+        });
+        let parts: Vec<Range<u64>> = parts.filter(|part| !part.is_empty()).collect();
+        let stored_bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
+        Self {
+            access,
+            id: stored.map(|stored| stored.id),
+            stored_from: parts.first().map(|part| part.start),
+            lost_bytes: omitted.end - omitted.start - stored_bytes,
+            error,
+            is_text: output.summary.is_text,
         }
-        _ => text,
+    }
+
+    /// Says what is not stored, and gives the call that reads the rest. `first_line` is the line that begins with
+    /// the first stored byte, if one does.
+    fn describe(&self, purpose: &str, first_line: Option<u64>) -> String {
+        let reason = self.error.as_ref();
+        let reason = reason.map_or(String::new(), |error| format!(": {error}"));
+        let (Some(access), Some(id), Some(byte)) = (self.access, self.id, self.stored_from) else {
+            return format!(", not stored{reason}");
+        };
+        let id = id.to_string();
+        let position = match first_line {
+            Some(line) => json!({"id": id, "from_line": line}),
+            None => json!({"id": id, "from_byte": byte}),
+        };
+        let lost = match self.lost_bytes {
+            0 => String::new(),
+            lost => format!("; {} not stored{reason}", pluralize_large(lost, "byte")),
+        };
+        let search = if self.is_text {
+            r#" (or search it with "pattern")"#
+        } else {
+            ""
+        };
+        format!("{lost}. To {purpose}{search}: {}", access.call(&position))
     }
 }
 
-fn pluralize_large(count: u64, noun: &str) -> String {
+pub(crate) fn pluralize_large(count: u64, noun: &str) -> String {
     pluralize(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
@@ -157,7 +211,7 @@ pub(crate) mod tests {
 
     /// The excerpt of a stored output, with `ID` for its id.
     fn stored_excerpt(store: &Arc<OutputStore>, max_bytes: usize, bytes: &[u8]) -> String {
-        let mut captured = CapturedOutput::new(max_bytes, Some(store.for_call()));
+        let mut captured = CapturedOutput::new(max_bytes, Some(store.for_stdout()));
         captured.push(bytes);
         let output = captured.finish();
         let text = excerpt(&output, Some(OutputAccess::Through("climax_call")));
@@ -185,7 +239,7 @@ pub(crate) mod tests {
     fn long_output_is_cut_at_line_ends_and_says_how_to_read_on() {
         let store = store("/tmp", 1000);
         let text = stored_excerpt(&store, 40, numbered_lines().as_bytes());
-        let expected = "line 1\nline 2\n[16 lines, 121 bytes omitted. To read on: climax_call \
+        let expected = "line 1\nline 2\n[16 lines, 121 bytes omitted. To read on (or search it with \"pattern\"): climax_call \
                         {\"tool_name\":\"climax_output\",\"args\":{\"id\":\"ID\",\"from_line\":3}}]\n\
                         line 19\nline 20";
         assert_eq!(text, expected);
@@ -195,7 +249,7 @@ pub(crate) mod tests {
     fn a_long_line_is_cut_between_characters() {
         let store = store("/tmp", 1000);
         let text = stored_excerpt(&store, 10, "€".repeat(20).as_bytes());
-        let expected = "€\n[54 bytes omitted within a line. To read on: climax_call \
+        let expected = "€\n[54 bytes omitted within a line. To read on (or search it with \"pattern\"): climax_call \
                         {\"tool_name\":\"climax_output\",\"args\":{\"id\":\"ID\",\"from_byte\":3}}]\n€";
         assert_eq!(text, expected);
         // A line end near the start does not make the cut lose most of the beginning.
@@ -211,20 +265,41 @@ pub(crate) mod tests {
         let lines = numbered_lines();
         let partly = stored_excerpt(&store("/tmp", 100), 40, lines.as_bytes());
         assert!(
-            partly.contains(
-                "[16 lines, 121 bytes omitted; 51 bytes of them are not stored. To read on"
-            ),
+            partly.contains("[16 lines, 121 bytes omitted; 57 bytes not stored. To read on"),
             "{partly}"
+        );
+        // What is stored is all shown.
+        let less = stored_excerpt(&store("/tmp", 20), 40, lines.as_bytes());
+        assert!(
+            less.contains("[16 lines, 121 bytes omitted, not stored]"),
+            "{less}"
         );
         let failed = stored_excerpt(&store("/no/such/directory", 100), 40, lines.as_bytes());
         assert!(
-            failed.contains("[16 lines, 121 bytes omitted and not stored: No such file"),
+            failed.contains("[16 lines, 121 bytes omitted, not stored: No such file"),
             "{failed}"
         );
         let without_store = excerpt(&captured(40, lines.as_bytes()), None);
         assert!(
-            without_store.contains("\n[16 lines, 121 bytes omitted and not stored]\n"),
+            without_store.contains("\n[16 lines, 121 bytes omitted, not stored]\n"),
             "{without_store}"
+        );
+    }
+
+    #[test]
+    fn the_reason_for_a_failed_write_is_said() {
+        let store = store("/tmp", 1000);
+        let mut captured = CapturedOutput::new(40, Some(store.for_stdout()));
+        captured.push(numbered_lines().as_bytes());
+        let mut output = captured.finish();
+        let stored = output.stored.as_mut().expect("stored");
+        let stored = stored.as_mut().expect("a file");
+        stored.parts = [0..50, 151..151];
+        stored.write_error = Some("No space left on device".to_owned());
+        let text = excerpt(&output, Some(OutputAccess::Registered));
+        assert!(
+            text.contains("[16 lines, 121 bytes omitted; 85 bytes not stored: No space left on device. To read on"),
+            "{text}"
         );
     }
 

@@ -11,7 +11,7 @@ use climax_core::risk::refuses_unknown_arguments;
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
 use crate::call::argument_names::{
-    ResolvedArguments, name_for_key, resolve_names, unknown_argument,
+    ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
 };
 use crate::call::arguments::{ArgumentReader, CallRefusal};
 use crate::call::argv::Argv;
@@ -161,10 +161,7 @@ impl<'a> CallInput<'a> {
         let arguments = self.arguments.unknown.iter();
         let arguments = arguments.map(|key| unknown_argument(key, names));
         let parameters = self.request.unknown_parameters.iter();
-        let parameters = parameters.map(|key| match name_for_key(key, names) {
-            Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
-            None => unknown_argument(key, &["tool_name", "args"]),
-        });
+        let parameters = parameters.map(|key| unknown_parameter(key, names));
         arguments.chain(parameters).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! `climax call`: calls a tool as an agent would, and prints what the agent would read.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::configuration::{
     Configuration, DEFAULT_INLINE_BYTES, NamePosition, OutputLimits, allowed_with_guard,
-    inherited_variables,
+    inherited_variables, parse_inline_bytes,
 };
 use super::program::ToolProgram;
 use super::signals::stop_on_signal;
@@ -62,7 +62,7 @@ pub(super) struct CallArguments {
     #[arg(long, value_name = "LEVEL", value_parser = inherited_variables(), default_value = "all")]
     env: InheritedVariables,
     /// Bytes of standard output in the result (standard error: 1/4 of it)
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_INLINE_BYTES)]
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_INLINE_BYTES, value_parser = parse_inline_bytes)]
     inline_output: usize,
 }
 
@@ -106,10 +106,14 @@ pub(super) fn execute(
     let service = configuration.service();
     let answer = if arguments.dry_run {
         match service.dry_run(&request) {
-            Ok(plan) => {
-                print(&format_plan(&plan, arguments.print_json))?;
+            Ok(dry_run) if arguments.print_json => {
+                print(&dry_run_json(&dry_run))?;
                 return Ok(ExitCode::SUCCESS);
             }
+            Ok(dry_run) => Answer {
+                note: dry_run.note.clone(),
+                ..Answer::new(dry_run_text(&dry_run), false)
+            },
             Err(answer) => answer,
         }
     } else {
@@ -136,7 +140,8 @@ pub(super) fn execute(
     } else {
         print(&format!("{}\n", answer.text))?;
         if let Some(note) = &answer.note {
-            eprintln!("{note}");
+            // A closed terminal is no reason to fail.
+            let _ = writeln!(io::stderr(), "{note}");
         }
     }
     Ok(if answer.is_error {
@@ -176,58 +181,55 @@ async fn call(service: Service, request: Request) -> Result<Option<Answer>, Stri
     Ok(answer)
 }
 
-/// Formats what a call would run, as text or as JSON.
-fn format_plan(plan: &DryRun, is_json: bool) -> String {
-    let program = ToolProgram::of_words(
-        plan.words.iter().map(String::as_str),
-        plan.env.iter().map(String::as_str),
-        plan.directory.as_deref(),
-    );
-    if is_json {
-        let plan = json!({
-            "program": program.path,
-            "words": plan.words,
-            "directory": plan.directory,
-            "input": plan.stdin,
-            "variables": plan.env,
-            "timeout_seconds": plan.timeout_seconds,
-        });
-        return format!("{plan:#}\n");
-    }
-    let path = program.path.map(|path| path.display().to_string());
-    let words: Vec<_> = plan.words.iter().map(|word| word.as_str().into()).collect();
-    let directory = plan.directory.as_deref();
-    let input = plan.stdin.as_ref();
+fn program(dry_run: &DryRun) -> ToolProgram {
+    ToolProgram::of_words(
+        dry_run.argv.iter().map(String::as_str),
+        dry_run.env.iter().map(String::as_str),
+        dry_run.directory.as_deref(),
+    )
+}
+
+fn dry_run_json(dry_run: &DryRun) -> String {
+    let mut json = json!(dry_run);
+    json["program"] = json!(program(dry_run).path);
+    format!("{json:#}\n")
+}
+
+fn dry_run_text(dry_run: &DryRun) -> String {
+    let words: Vec<_> = dry_run
+        .argv
+        .iter()
+        .map(|word| word.as_str().into())
+        .collect();
+    let directory = match &dry_run.directory {
+        Some(directory) => directory,
+        None if dry_run.in_container => "in the container",
+        None => "the current directory",
+    };
+    let input = dry_run.stdin.as_deref().filter(|input| !input.is_empty());
+    let variables = if dry_run.env.is_empty() {
+        "none".to_owned()
+    } else {
+        dry_run.env.join(" ")
+    };
     let mut text = String::new();
     for (label, value) in [
-        (
-            "Program",
-            path.unwrap_or_else(|| format!("{} (not installed)", program.name)),
-        ),
+        ("Program", program(dry_run).description()),
         ("Command line", shell_command(&words)),
-        (
-            "Directory",
-            directory.unwrap_or("the current directory").to_owned(),
-        ),
+        ("Directory", directory.to_owned()),
         (
             "Input",
             input.map_or("none".to_owned(), |input| pluralize(input.len(), "byte")),
         ),
-        (
-            "Variables",
-            if plan.env.is_empty() {
-                "none".to_owned()
-            } else {
-                plan.env.join(" ")
-            },
-        ),
-        ("Timeout", format!("{} s", plan.timeout_seconds)),
+        ("Variables", variables),
+        ("Timeout", format!("{} s", dry_run.timeout_seconds)),
     ] {
         let _ = writeln!(text, "{label:<14}{value}");
     }
     if let Some(input) = input {
         let _ = writeln!(text, "\n{input}");
     }
+    text.truncate(text.trim_end().len());
     text
 }
 

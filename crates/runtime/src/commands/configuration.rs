@@ -24,8 +24,11 @@ use crate::service::{Permits, ServerMode, Service};
 /// Bytes of standard output in an answer, unless the command line says otherwise.
 pub(super) const DEFAULT_INLINE_BYTES: usize = 32 * 1024;
 
+/// With less, a notice would be longer than what is shown.
+const MIN_INLINE_BYTES: usize = 100;
+
 /// The answer has this many times more standard output than standard error.
-const STDERR_SHARE: usize = 4;
+const STDERR_DIVISOR: usize = 4;
 
 /// The settings of a service.
 pub(crate) struct Configuration {
@@ -76,13 +79,21 @@ impl Configuration {
             runner,
             capture: CaptureOptions {
                 max_stdout_bytes: self.output.inline_bytes,
-                max_stderr_bytes: self.output.inline_bytes / STDERR_SHARE,
+                max_stderr_bytes: self.output.inline_bytes / STDERR_DIVISOR,
                 store: self.output.store.map(OutputStore::new),
             },
             guard,
         };
         let permits = Permits::new(executor.runner.max_concurrent());
         Service::new(self.selection, self.mode, executor, permits)
+    }
+}
+
+/// Parses the value of `--inline-output`.
+pub(super) fn parse_inline_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes) if bytes >= MIN_INLINE_BYTES => Ok(bytes),
+        _ => Err(format!("expected a number of at least {MIN_INLINE_BYTES}")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use climax_catalog::facts::ArgumentFacts;
-use climax_catalog::tables::ToolRow;
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::output::{pluralize, print};
 use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number, Scalar};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use super::configuration::{NamePosition, allowed};
+use super::program::ToolProgram;
 use super::table::{Column, ColumnWidth, format_table};
 use crate::catalog::Catalog;
 use crate::catalog::policies::AllowedCatalog;
@@ -49,21 +50,33 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &ListArguments) -> R
         &arguments.policy,
         &|_, _| None,
     )?;
+    let container = execution_rules
+        .iter()
+        .find_map(|rules| rules.container.as_ref());
+    // In a container, programs come from its image.
+    let programs = match container {
+        Some(_) => ProgramLocation::Container,
+        None => ProgramLocation::Machine,
+    };
     let text = if arguments.json {
-        json_list(&selection)
+        json_list(&selection, programs)
     } else {
-        let container = execution_rules
-            .iter()
-            .find_map(|rules| rules.container.as_ref());
         let container = container.map_or(String::new(), |container| {
             format!(
                 "Commands run in containers from the image {}\n",
                 container.image
             )
         });
-        tools_table(&selection) + &container
+        tools_table(&selection, programs) + &container
     };
     Ok(print(&text)?)
+}
+
+/// Where the programs of tools are started.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProgramLocation {
+    Machine,
+    Container,
 }
 
 const COLUMNS: [Column; 5] = [
@@ -75,7 +88,7 @@ const COLUMNS: [Column; 5] = [
 ];
 
 /// Formats the tools as one table per CLI.
-fn tools_table(selection: &Selection) -> String {
+fn tools_table(selection: &Selection, programs: ProgramLocation) -> String {
     let mut text = String::new();
     for cli in selection.clis() {
         let rows: Vec<[String; 5]> = selection
@@ -89,6 +102,12 @@ fn tools_table(selection: &Selection) -> String {
             selection.text(cli.name),
             pluralize(rows.len(), "tool")
         );
+        if programs == ProgramLocation::Machine {
+            let missing = missing_programs(selection, &cli);
+            if !missing.is_empty() {
+                let _ = writeln!(text, "Not installed: {}", missing.join(", "));
+            }
+        }
         text += &format_table(COLUMNS, &rows);
         text.push('\n');
     }
@@ -98,6 +117,18 @@ fn tools_table(selection: &Selection) -> String {
         pluralize(selection.tool_count() as usize, "tool")
     );
     text
+}
+
+/// The programs of a CLI's tools that are not installed, each once, in the order of the tools.
+fn missing_programs(selection: &Selection, cli: &CliRow) -> Vec<String> {
+    let mut missing = Vec::new();
+    for tool in selection.tools_of(cli).iter() {
+        let program = ToolProgram::of(selection, &tool);
+        if program.path.is_none() && !missing.contains(&program.name) {
+            missing.push(program.name);
+        }
+    }
+    missing
 }
 
 fn tool_row(selection: &Selection, tool: &ToolRow) -> [String; 5] {
@@ -152,11 +183,11 @@ fn format_argument(argument: &ArgumentFacts<'_>) -> String {
 }
 
 /// The tools as JSON.
-fn json_list(selection: &Selection) -> String {
+fn json_list(selection: &Selection, programs: ProgramLocation) -> String {
     let tools: Vec<Value> = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter())
-        .map(|tool| tool_json(selection, &tool))
+        .map(|tool| tool_json(selection, &tool, programs))
         .collect();
     let list = json!({
         "catalog": selection.catalog.hash,
@@ -165,8 +196,12 @@ fn json_list(selection: &Selection) -> String {
     format!("{list:#}\n")
 }
 
-fn tool_json(selection: &Selection, tool: &ToolRow) -> Value {
+fn tool_json(selection: &Selection, tool: &ToolRow, programs: ProgramLocation) -> Value {
     let cli = selection.cli_of(tool);
+    let is_installed = match programs {
+        ProgramLocation::Container => None,
+        ProgramLocation::Machine => Some(ToolProgram::of(selection, tool).path.is_some()),
+    };
     json!({
         "tool_name": selection.text(tool.name),
         "description": selection.text(tool.description),
@@ -176,6 +211,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow) -> Value {
         "risk": tool.risk.map(Risk::name),
         "input_schema": selection.input_schema(tool),
         "command": command_prefix(selection, tool),
+        "installed": is_installed,
     })
 }
 

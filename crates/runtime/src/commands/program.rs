@@ -44,6 +44,14 @@ impl ToolProgram {
             path: find_program(name, variables, &directory).ok(),
         }
     }
+
+    /// The path, or the name with a remark that it is not installed.
+    pub(super) fn description(&self) -> String {
+        match &self.path {
+            Some(path) => path.display().to_string(),
+            None => format!("{} (not installed)", self.name),
+        }
+    }
 }
 
 /// The program of a command line: its first word, or the first word after `env` and its options and variables.

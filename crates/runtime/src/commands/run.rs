@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::configuration::{
     Configuration, DEFAULT_INLINE_BYTES, NamePosition, OutputLimits, allowed_with_guard,
-    baked_config_message, inherited_variables,
+    baked_config_message, inherited_variables, parse_inline_bytes,
 };
 use super::signals::stop_on_signal;
 use crate::catalog::Catalog;
@@ -63,7 +63,7 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = Self::default().max_concurrent, value_parser = parse_positive)]
     max_concurrent: usize,
     /// Bytes of standard output in a result (standard error: 1/4 of it); longer output is stored
-    #[arg(long, value_name = "BYTES", default_value_t = Self::default().inline_output)]
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().inline_output, value_parser = parse_inline_bytes)]
     inline_output: usize,
     /// Bytes of output stored per call; all calls together store at most four times as many
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_output)]

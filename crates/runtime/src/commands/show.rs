@@ -79,18 +79,13 @@ fn tool_text(selection: &Selection, number: u32, tool: &ToolRow) -> String {
     let cli = selection.cli_of(tool);
     let name = selection.text(tool.name);
     let mut text = format!("{name}\n{}\n\n", selection.text(tool.description));
-    let program = ToolProgram::of(selection, tool);
-    let path = program.path.map(|path| path.display().to_string());
     for (label, value) in [
         ("CLI", selection.text(cli.name).to_owned()),
         (
             "Risk",
             tool.risk.map_or("not declared", Risk::name).to_owned(),
         ),
-        (
-            "Program",
-            path.unwrap_or_else(|| format!("{} (not installed)", program.name)),
-        ),
+        ("Program", ToolProgram::of(selection, tool).description()),
     ] {
         let _ = writeln!(text, "{label:<9}{value}");
     }

@@ -11,7 +11,7 @@ use crate::service::{Client, ProgressUpdate};
 const FRAMES: [char; 8] = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇', '⠏', '⠛'];
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The width of a terminal that does not tell.
+/// Used if the width of the terminal is unknown.
 const DEFAULT_WIDTH: u16 = 80;
 
 /// Moves to the start of the line and clears it.
@@ -35,7 +35,7 @@ impl Spinner {
     /// Removes the spinner from the terminal.
     pub(super) fn clear(&self) {
         if self.is_visible {
-            eprint!("{CLEAR_LINE}");
+            draw(CLEAR_LINE);
         }
     }
 }
@@ -57,10 +57,16 @@ impl Client for Spinner {
             let width = size.map_or(0, |size| size.ws_col);
             let width = if width == 0 { DEFAULT_WIDTH } else { width };
             let line = format!("{} {}", FRAMES[number % FRAMES.len()], update.message);
-            eprint!("{CLEAR_LINE}{}", fitting(&line, width.into()));
-            let _ = io::stderr().flush();
+            draw(&format!("{CLEAR_LINE}{}", fitting(&line, width.into())));
         }
     }
+}
+
+/// Writes to the terminal, which may have been closed.
+fn draw(text: &str) {
+    let mut stderr = io::stderr();
+    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.flush();
 }
 
 /// The part of a line that fits, without control characters.

@@ -1,9 +1,8 @@
 //! Searches a stored output for a regular expression, line by line, in time linear in its size.
 
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use climax_runner::StoredOutput;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson;
@@ -11,13 +10,18 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 use serde_json::json;
 
-use super::pages::{first_line, read, scan};
-use super::{Page, ReadError};
-use crate::call::excerpt::{complete_characters_end, first_character_start};
+use super::pages::{with_count, without_line_end};
+use super::{OutputFile, Page, ReadError};
+use crate::call::excerpt::{complete_characters_end, first_character_start, pluralize_large};
 use crate::registration::json_object;
 
 /// A pattern whose NFA takes more bytes is refused.
 const MAX_NFA_BYTES: usize = 1024 * 1024;
+
+/// After the cache of states was cleared this often, a search gives up if it needs a new state for fewer than this
+/// many bytes.
+const MAX_CACHE_CLEARS: usize = 8;
+const MIN_BYTES_PER_STATE: usize = 10;
 
 /// A longer line is shown around its first match only.
 const MAX_LINE_BYTES: u64 = 400;
@@ -35,71 +39,88 @@ struct MatchingLine {
 
 /// Finds the matching lines, as many as fit. The pattern is in Rust's syntax; its classes match ASCII only.
 pub(super) fn find(
-    output: &StoredOutput,
+    file: &OutputFile,
     pattern: &str,
     from_line: u64,
     count: Option<u64>,
     max_bytes: usize,
 ) -> Result<Page, ReadError> {
+    file.require_text()?;
     let dfa = compile(pattern).map_err(ReadError::Refused)?;
     let mut text = String::new();
     let mut shown = 0;
-    let mut total: u64 = 0;
+    let mut total = 0;
     let mut next_line = None;
-    let mut problem = None;
-    for part in output.parts() {
-        let Some((number, start)) = first_line(output, &part)? else {
+    let mut add = |line: MatchingLine| -> io::Result<()> {
+        if line.number < from_line {
+            return Ok(());
+        }
+        total += 1;
+        if next_line.is_none() && count.is_none_or(|count| shown < count) {
+            let entry = format_line(file, &line)?;
+            if text.len() + entry.len() <= max_bytes || text.is_empty() {
+                text += &entry;
+                shown += 1;
+                return Ok(());
+            }
+        }
+        next_line.get_or_insert(line.number);
+        Ok(())
+    };
+    for part in file.output.parts() {
+        if part.is_empty() {
             continue;
-        };
-        let mut search = LineSearch::new(&dfa, number, start);
-        let mut found = Vec::new();
-        let mut take = |found: &mut Vec<MatchingLine>| -> io::Result<()> {
-            for line in found.drain(..).filter(|line| line.number >= from_line) {
-                total += 1;
-                let is_full = next_line.is_some() || count.is_some_and(|count| shown >= count);
-                if !is_full {
-                    let entry = format_line(output, &line)?;
-                    if text.len() + entry.len() <= max_bytes || text.is_empty() {
-                        text += &entry;
-                        shown += 1;
-                        continue;
-                    }
-                }
-                next_line = next_line.or(Some(line.number));
-            }
-            Ok(())
-        };
-        let _ = scan(output, start..part.end, |offset, chunk| {
-            let step = search.push(offset, chunk, &mut found);
-            match step.and_then(|()| take(&mut found)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    problem = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        })?;
-        search.finish(part.end, &mut found)?;
-        take(&mut found)?;
-    }
-    if let Some(error) = problem {
-        return Err(error.into());
+        }
+        let mut search = LineSearch::new(&dfa, file.first_line(&part)?, part.start);
+        let is_complete = search_part(file, &part, &mut search, &mut add)?;
+        if !is_complete {
+            let reason = "Argument 'pattern': it is too complex for this output";
+            return Err(ReadError::Refused(reason.to_owned()));
+        }
     }
     let scope = match from_line {
         1 => String::new(),
         line => format!(" from line {line}"),
     };
+    let total = pluralize_large(total, "matching line");
     Ok(Page {
         text,
-        position: format!("{shown} of {total} matching lines{scope}"),
-        next: next_line.map(|line| {
-            let mut next = json_object(json!({"pattern": pattern, "from_line": line}));
-            if let Some(count) = count {
-                next.insert("lines".to_owned(), count.into());
-            }
-            next
+        position: format!("{shown} of {total}{scope}{}", file.gap_remark()),
+        next_arguments: next_line.map(|line| {
+            let next_arguments = json_object(json!({"pattern": pattern, "from_line": line}));
+            with_count(next_arguments, "lines", count, shown)
         }),
     })
+}
+
+/// Passes the matching lines of a stored part to a function. Returns false if the automaton gave up.
+fn search_part(
+    file: &OutputFile,
+    part: &Range<u64>,
+    search: &mut LineSearch<'_>,
+    add: &mut impl FnMut(MatchingLine) -> io::Result<()>,
+) -> io::Result<bool> {
+    let mut found = Vec::new();
+    let scanned = file.scan(part.clone(), |offset, chunk| {
+        let is_complete = search.push(offset, chunk, &mut found).is_ok();
+        found.drain(..).try_for_each(&mut *add)?;
+        Ok(if is_complete {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    })?;
+    if scanned.is_break() {
+        return Ok(false);
+    }
+    // A line that is cut off by a gap does not end there.
+    if part.end == file.output.summary().bytes {
+        if search.finish(part.end, &mut found).is_err() {
+            return Ok(false);
+        }
+        found.drain(..).try_for_each(add)?;
+    }
+    Ok(true)
 }
 
 fn compile(pattern: &str) -> Result<DFA, String> {
@@ -108,7 +129,12 @@ fn compile(pattern: &str) -> Result<DFA, String> {
         .which_captures(thompson::WhichCaptures::None)
         .nfa_size_limit(Some(MAX_NFA_BYTES));
     DFA::builder()
-        .configure(DFA::config().skip_cache_capacity_check(true))
+        .configure(
+            DFA::config()
+                .skip_cache_capacity_check(true)
+                .minimum_cache_clear_count(Some(MAX_CACHE_CLEARS))
+                .minimum_bytes_per_state(Some(MIN_BYTES_PER_STATE)),
+        )
         // Without Unicode, the automaton works on bytes and needs no tables.
         .syntax(syntax::Config::new().unicode(false).utf8(false))
         .thompson(nfa)
@@ -124,6 +150,9 @@ fn innermost(error: &dyn std::error::Error) -> String {
     }
 }
 
+/// The automaton needs too many states.
+struct GaveUp;
+
 /// Feeds an output to an automaton byte by byte, so that a line of any length takes no memory.
 struct LineSearch<'a> {
     dfa: &'a DFA,
@@ -132,6 +161,8 @@ struct LineSearch<'a> {
     number: u64,
     start: u64,
     state: LineState,
+    /// Whether the last byte was a carriage return, which belongs to the line only if no line end follows.
+    has_pending_return: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -152,11 +183,19 @@ impl<'a> LineSearch<'a> {
             number,
             start,
             state: LineState::New,
+            has_pending_return: false,
         }
     }
 
-    fn push(&mut self, offset: u64, chunk: &[u8], found: &mut Vec<MatchingLine>) -> io::Result<()> {
+    fn push(
+        &mut self,
+        offset: u64,
+        chunk: &[u8],
+        found: &mut Vec<MatchingLine>,
+    ) -> Result<(), GaveUp> {
         for (position, &byte) in (offset..).zip(chunk) {
+            let has_return = self.has_pending_return;
+            self.has_pending_return = byte == b'\r';
             if byte == b'\n' {
                 self.end_line(position, found)?;
                 self.start = position + 1;
@@ -164,46 +203,68 @@ impl<'a> LineSearch<'a> {
                 self.state = LineState::New;
                 continue;
             }
-            let state = match self.state {
-                LineState::Decided => continue,
-                LineState::New => self.start_state()?,
-                LineState::Searching(state) => state,
-            };
-            let next = self.dfa.next_state(&mut self.cache, state, byte);
-            let state = next.map_err(io::Error::other)?;
-            // A match state is reached one byte after the match.
-            self.decide(state, position, found);
+            if has_return {
+                self.step(b'\r', position, found)?;
+            }
+            if byte != b'\r' {
+                self.step(byte, position, found)?;
+            }
         }
         Ok(())
     }
 
     /// Ends the last line, unless a line end did.
-    fn finish(&mut self, end: u64, found: &mut Vec<MatchingLine>) -> io::Result<()> {
+    fn finish(&mut self, end: u64, found: &mut Vec<MatchingLine>) -> Result<(), GaveUp> {
         if self.start < end {
             self.end_line(end, found)?;
         }
         Ok(())
     }
 
-    fn end_line(&mut self, end: u64, found: &mut Vec<MatchingLine>) -> io::Result<()> {
-        let state = match self.state {
-            LineState::Decided => return Ok(()),
-            LineState::New => self.start_state()?,
-            LineState::Searching(state) => state,
-        };
-        let next = self.dfa.next_eoi_state(&mut self.cache, state);
-        let state = next.map_err(io::Error::other)?;
-        self.decide(state, end, found);
+    fn step(
+        &mut self,
+        byte: u8,
+        position: u64,
+        found: &mut Vec<MatchingLine>,
+    ) -> Result<(), GaveUp> {
+        if let Some(state) = self.current_state()? {
+            let next = self.dfa.next_state(&mut self.cache, state, byte);
+            // A match state is reached one byte after the match.
+            self.decide(next.map_err(|_| GaveUp)?, position, found)?;
+        }
         Ok(())
     }
 
-    fn start_state(&mut self) -> io::Result<LazyStateID> {
-        let input = Input::new("").anchored(Anchored::No);
-        let state = self.dfa.start_state_forward(&mut self.cache, &input);
-        state.map_err(io::Error::other)
+    fn end_line(&mut self, end: u64, found: &mut Vec<MatchingLine>) -> Result<(), GaveUp> {
+        if let Some(state) = self.current_state()? {
+            let next = self.dfa.next_eoi_state(&mut self.cache, state);
+            self.decide(next.map_err(|_| GaveUp)?, end, found)?;
+        }
+        Ok(())
     }
 
-    fn decide(&mut self, state: LazyStateID, position: u64, found: &mut Vec<MatchingLine>) {
+    /// The state of the automaton, or `None` if the line is decided.
+    fn current_state(&mut self) -> Result<Option<LazyStateID>, GaveUp> {
+        match self.state {
+            LineState::Decided => Ok(None),
+            LineState::Searching(state) => Ok(Some(state)),
+            LineState::New => {
+                let input = Input::new("").anchored(Anchored::No);
+                let state = self.dfa.start_state_forward(&mut self.cache, &input);
+                Ok(Some(state.map_err(|_| GaveUp)?))
+            }
+        }
+    }
+
+    fn decide(
+        &mut self,
+        state: LazyStateID,
+        position: u64,
+        found: &mut Vec<MatchingLine>,
+    ) -> Result<(), GaveUp> {
+        if state.is_quit() {
+            return Err(GaveUp);
+        }
         if state.is_match() {
             found.push(MatchingLine {
                 number: self.number,
@@ -211,16 +272,17 @@ impl<'a> LineSearch<'a> {
                 match_end: position,
             });
         }
-        self.state = if state.is_match() || state.is_dead() || state.is_quit() {
+        self.state = if state.is_match() || state.is_dead() {
             LineState::Decided
         } else {
             LineState::Searching(state)
         };
+        Ok(())
     }
 }
 
 /// The number and the text of a line. Of a long line, only the text around the match, with its offset.
-fn format_line(output: &StoredOutput, line: &MatchingLine) -> io::Result<String> {
+fn format_line(file: &OutputFile, line: &MatchingLine) -> io::Result<String> {
     let is_far = line.match_end - line.start > MAX_LINE_BYTES;
     let from = if is_far {
         line.match_end - BYTES_BEFORE
@@ -228,15 +290,15 @@ fn format_line(output: &StoredOutput, line: &MatchingLine) -> io::Result<String>
         line.start
     };
     let max_bytes = usize::try_from(MAX_LINE_BYTES).unwrap_or(usize::MAX);
-    let mut bytes = read(output, from, max_bytes + 1)?;
-    let line_end = memchr::memchr(b'\n', &bytes);
-    let is_cut = line_end.is_none() && bytes.len() > max_bytes;
-    bytes.truncate(line_end.unwrap_or(bytes.len()).min(max_bytes));
+    let bytes = file.read(from, max_bytes + 1)?;
+    let (mut bytes, has_line_end) = without_line_end(&bytes);
+    let is_cut = !has_line_end && bytes.len() > max_bytes;
     if is_cut {
-        bytes.truncate(complete_characters_end(&bytes));
+        bytes = &bytes[..max_bytes];
+        bytes = &bytes[..complete_characters_end(bytes)];
     }
     let skipped = if is_far {
-        first_character_start(&bytes)
+        first_character_start(bytes)
     } else {
         0
     };

@@ -2,12 +2,14 @@
 
 use bumpalo::Bump;
 use climax_runner::OutputId;
-use serde_json::{Map, Value};
 
-use crate::call::argument_names::{resolve_names, unknown_argument};
+use crate::call::CallRequest;
+use crate::call::argument_names::{resolve_names, unknown_argument, unknown_parameter};
 use crate::call::arguments::{ArgumentLimits, ArgumentReader, CallRefusal};
 
 const ARGUMENT_NAMES: [&str; 6] = ["id", "from_line", "lines", "from_byte", "bytes", "pattern"];
+
+const MAX_PATTERN_BYTES: usize = 4096;
 
 /// What to read of which output.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,8 +45,8 @@ impl OutputRequest {
 ///
 /// # Errors
 /// Everything that is wrong with them.
-pub(super) fn parse(arguments: &Map<String, Value>) -> Result<OutputRequest, CallRefusal> {
-    let resolved = resolve_names(arguments, &ARGUMENT_NAMES);
+pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
+    let resolved = resolve_names(&call.arguments, &ARGUMENT_NAMES);
     let arena = Bump::new();
     let mut reader = ArgumentReader::new(&resolved.arguments, &arena, ArgumentLimits::default());
     let mut errors = resolved.duplicates;
@@ -69,8 +71,15 @@ pub(super) fn parse(arguments: &Map<String, Value>) -> Result<OutputRequest, Cal
                 .to_owned(),
         );
     }
+    if pattern.is_some_and(|pattern| pattern.len() > MAX_PATTERN_BYTES) {
+        errors.push(format!(
+            "Argument 'pattern' must have at most {MAX_PATTERN_BYTES} bytes"
+        ));
+    }
     let unknown = resolved.unknown.iter();
     errors.extend(unknown.map(|key| unknown_argument(key, &ARGUMENT_NAMES)));
+    let parameters = call.unknown_parameters.iter();
+    errors.extend(parameters.map(|key| unknown_parameter(key, &ARGUMENT_NAMES)));
     reader.finish(errors)?;
     Ok(OutputRequest {
         id: id.to_owned(),
@@ -96,10 +105,14 @@ pub(super) fn parse(arguments: &Map<String, Value>) -> Result<OutputRequest, Cal
 mod tests {
     use super::*;
     use crate::registration::json_object;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn parsed(arguments: Value) -> Result<OutputRange, Vec<String>> {
-        match parse(&json_object(arguments)) {
+        let call = CallRequest {
+            arguments: json_object(arguments),
+            ..CallRequest::default()
+        };
+        match parse(&call) {
             Ok(request) => Ok(request.range),
             Err(CallRefusal::Arguments(errors) | CallRefusal::Policy(errors)) => Err(errors),
         }
@@ -138,6 +151,16 @@ mod tests {
             "Unknown argument 'patern': did you mean 'pattern'?",
         ];
         assert_eq!(errors, Err(expected.map(str::to_owned).into()));
+        let flattened = CallRequest {
+            unknown_parameters: vec!["id".to_owned()],
+            ..CallRequest::default()
+        };
+        let expected = [
+            "Missing required argument 'id'",
+            "Unknown argument 'id': put it into 'args'",
+        ];
+        let expected = CallRefusal::Arguments(expected.map(str::to_owned).into());
+        assert_eq!(parse(&flattened), Err(expected));
         let errors = parsed(json!({"id": "x", "pattern": "a", "from_byte": 1}));
         assert!(errors.is_err_and(|errors| errors[0].contains("cannot be combined")));
     }

@@ -1,4 +1,5 @@
-//! Limits how many commands run at once and how many long answers wait for delivery.
+//! Limits how many commands run at once, how many stored outputs are read at once, and how many long answers wait
+//! for delivery.
 
 use std::sync::Arc;
 
@@ -10,11 +11,15 @@ const LONG_ANSWER_BYTES: usize = 64 * 1024;
 /// How many long answers may exist at once.
 const MAX_LONG_ANSWERS: usize = 4;
 
+/// How many stored outputs may be read at once. Each reading takes a thread, and a search some megabytes.
+const MAX_OUTPUT_READERS: usize = 4;
+
 const NEVER_CLOSED: &str = "the semaphores are never closed";
 
 /// Grants permits in the order of the requests.
 pub(crate) struct Permits {
     commands: Arc<Semaphore>,
+    output_readers: Arc<Semaphore>,
     long_answers: Arc<Semaphore>,
 }
 
@@ -30,6 +35,7 @@ impl Permits {
     pub(crate) fn new(max_concurrent: usize) -> Self {
         Self {
             commands: Arc::new(Semaphore::new(max_concurrent)),
+            output_readers: Arc::new(Semaphore::new(MAX_OUTPUT_READERS)),
             long_answers: Arc::new(Semaphore::new(MAX_LONG_ANSWERS)),
         }
     }
@@ -41,6 +47,12 @@ impl Permits {
         // Back-pressure: no command starts while too many long answers are undelivered.
         drop(self.long_answers.acquire().await.expect(NEVER_CLOSED));
         permit
+    }
+
+    /// Waits for permission to read a stored output.
+    pub(crate) async fn output_reader(&self) -> OwnedSemaphorePermit {
+        let output_readers = self.output_readers.clone();
+        output_readers.acquire_owned().await.expect(NEVER_CLOSED)
     }
 
     /// Waits for permission for an answer of this size. Short answers need none.

@@ -1,5 +1,10 @@
 //! The shipped configs and policies, run with real programs.
 
+mod files;
+mod machine;
+mod requests;
+mod undo;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -35,17 +40,17 @@ fn call(server: &mut Server, tool: &str, args: &Value) -> String {
 fn repository(server: &mut Server, message: &str) -> Folder {
     let folder = Folder::new();
     let (repo, file) = (folder.text(), folder.path().join("file.txt"));
-    call(server, "git_init", &json!({"parent": repo}));
+    call(server, "git_init", &json!({"directory": repo}));
     fs::write(&file, "one\n").expect("a file");
     call(
         server,
         "git_add",
-        &json!({"repo": repo, "path": "file.txt"}),
+        &json!({"directory": repo, "path": "file.txt"}),
     );
     call(
         server,
         "git_commit",
-        &json!({"repo": repo, "message": message}),
+        &json!({"directory": repo, "message": message}),
     );
     fs::write(&file, "two\n").expect("a file");
     folder
@@ -66,18 +71,18 @@ fn a_repository_can_be_created_changed_and_read() {
     let mut server = server();
     let folder = repository(&mut server, "-- first: $(id)");
     let repo = folder.text();
-    let status = call(&mut server, "git_status", &json!({"repo": repo}));
+    let status = call(&mut server, "git_status", &json!({"directory": repo}));
     assert!(status.lines().any(|line| line == " M file.txt"), "{status}");
     let diff = call(
         &mut server,
         "git_diff",
-        &json!({"repo": repo, "path": "file.txt"}),
+        &json!({"directory": repo, "path": "file.txt"}),
     );
     assert!(diff.contains("-one\n+two"), "{diff}");
     let log = call(
         &mut server,
         "git_log",
-        &json!({"repo": repo, "max_count": "1"}),
+        &json!({"directory": repo, "max_count": "1"}),
     );
     assert!(log.contains("-- first: $(id)"), "{log}");
 }
@@ -87,11 +92,11 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
     let folder = Folder::new();
     let repo = folder.text();
     let mut server = server();
-    call(&mut server, "git_init", &json!({"parent": repo}));
+    call(&mut server, "git_init", &json!({"directory": repo}));
     let written = folder.path().join("written");
     let path = format!("--output={}", written.display());
     for tool in ["git_diff", "git_log", "git_status"] {
-        let response = server.call(tool, &json!({"repo": repo, "path": path}));
+        let response = server.call(tool, &json!({"directory": repo, "path": path}));
         assert!(!written.exists(), "{tool}: {response:?}");
         assert!(
             !response.text.contains("Unknown tool"),
@@ -142,13 +147,13 @@ fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
         "git_branch_list",
         "git_ls_files",
     ] {
-        call(&mut server, tool, &json!({"repo": repo}));
+        call(&mut server, tool, &json!({"directory": repo}));
         assert!(!sprung.exists(), "{tool}");
     }
     call(
         &mut server,
         "git_show",
-        &json!({"repo": repo, "object": "HEAD"}),
+        &json!({"directory": repo, "revision": "HEAD"}),
     );
     assert!(!sprung.exists(), "git_show");
 }
@@ -265,7 +270,7 @@ fn the_git_read_only_policy_allows_no_changes() {
     let folder = repository(&mut server(), "first");
     let elsewhere = repository(&mut server(), "second");
     let mut server = with_policy("git-read-only", "unused", &folder);
-    let log = call(&mut server, "git_log", &json!({"repo": folder.text()}));
+    let log = call(&mut server, "git_log", &json!({"directory": folder.text()}));
     assert!(log.contains("first"), "{log}");
     for (tool, arguments, refusal) in [
         (
@@ -280,12 +285,12 @@ fn the_git_read_only_policy_allows_no_changes() {
         ),
         (
             "git_log",
-            json!({"repo": elsewhere.text()}),
+            json!({"directory": elsewhere.text()}),
             "is outside of the directories",
         ),
         (
             "git_status",
-            json!({"repo": "/"}),
+            json!({"directory": "/"}),
             "is outside of the directories",
         ),
     ] {
@@ -337,7 +342,7 @@ fn the_kubectl_staging_policy_is_limited_to_one_context_and_team() {
         ),
         (
             "kubectl_logs",
-            json!({"pod": "x", "tail": 100_000}),
+            json!({"pod": "x", "lines": 100_000}),
             "exceeds maximum 1000.0",
         ),
     ] {
@@ -374,7 +379,7 @@ fn the_git_in_docker_policy_runs_git_in_a_container() {
 fn every_shipped_tool_has_valid_example_calls() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
-    assert_eq!(all.len(), 279);
+    assert_eq!(all.len(), 299);
     for tools in all.chunks(50) {
         let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
         let responses = response.json();

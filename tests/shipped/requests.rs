@@ -1,0 +1,116 @@
+//! `climax_search` finds the right tool for what people ask for.
+
+use serde_json::{Value, json};
+
+use crate::server;
+
+/// Requests in everyday words, written before the tools were looked at, and the tools that fulfil them.
+const REQUESTS: [(&str, &[&str]); 40] = [
+    ("show me what's in this folder", &["list_files"]),
+    ("how big is this folder", &["disk_usage"]),
+    ("how much space is left on the disk", &["disk_free"]),
+    ("read lines 100 to 150 of a file", &["read_lines"]),
+    ("find all files ending in .log", &["find_files"]),
+    (
+        "which files mention TODO",
+        &["search_directory", "git_grep"],
+    ),
+    (
+        "replace every occurrence of a word in a file",
+        &["replace_text"],
+    ),
+    ("save this text to a file", &["write_file"]),
+    ("rename a file", &["move_file"]),
+    (
+        "copy a file to another place without overwriting anything",
+        &["copy_file"],
+    ),
+    ("delete a folder and everything in it", &["remove_file"]),
+    ("how many lines does this file have", &["count_text"]),
+    ("compare two files", &["diff_files"]),
+    ("unpack a tar.gz archive", &["tar_extract"]),
+    ("what is running on port 8080", &["listening_ports"]),
+    ("kill the process with this pid", &["signal_process"]),
+    (
+        "which processes are using the most cpu",
+        &["list_processes"],
+    ),
+    ("how much memory is free", &["memory_usage"]),
+    ("is the machine overloaded", &["system_load"]),
+    (
+        "undo my last commit but keep the changes",
+        &["git_undo_commit", "git_reset"],
+    ),
+    ("throw away my local edits to one file", &["git_restore"]),
+    ("unstage a file", &["git_unstage"]),
+    (
+        "fix the message of the last commit",
+        &["git_amend_message", "git_commit_amend"],
+    ),
+    ("who wrote this line", &["git_blame"]),
+    (
+        "what did I change since the last commit",
+        &["git_diff", "git_status"],
+    ),
+    ("make a new branch and switch to it", &["git_switch_create"]),
+    ("put my changes aside for later", &["git_stash_push"]),
+    (
+        "get the latest changes from the remote",
+        &["git_pull", "git_fetch"],
+    ),
+    ("show the logs of a container", &["docker_logs"]),
+    ("which containers are running", &["docker_ps"]),
+    (
+        "get a shell command run inside a container",
+        &["docker_exec"],
+    ),
+    (
+        "why is my pod crashing",
+        &["kubectl_describe", "kubectl_logs"],
+    ),
+    ("scale a deployment to 5 replicas", &["kubectl_scale"]),
+    ("install a javascript dependency", &["npm_install"]),
+    ("run the rust tests", &["cargo_test"]),
+    ("add a crate to my project", &["cargo_add"]),
+    ("fetch a web page", &["curl_get"]),
+    ("pull a field out of a json file", &["jq_file"]),
+    ("restart a system service", &["systemctl_restart"]),
+    (
+        "is there a newer version of my installed packages",
+        &["apt_list_upgradable", "npm_outdated"],
+    ),
+];
+
+const MIN_FIRST: usize = 30;
+const MIN_AMONG_FIRST_THREE: usize = 36;
+
+#[test]
+fn natural_requests_find_the_right_tool_first_or_among_the_first_three() {
+    let mut server = server();
+    let (mut first, mut among_first_three) = (0, 0);
+    let mut misses = Vec::new();
+    for (request, tools) in REQUESTS {
+        let response = server.search(&json!({"query": request}));
+        let found = found_tools(&response);
+        let position = found.iter().position(|name| tools.contains(name));
+        first += usize::from(position == Some(0));
+        among_first_three += usize::from(position.is_some_and(|position| position < 3));
+        if position != Some(0) {
+            misses.push(format!("{request}: {found:?}"));
+        }
+    }
+    assert!(
+        first >= MIN_FIRST && among_first_three >= MIN_AMONG_FIRST_THREE,
+        "{first} first, {among_first_three} among the first three: {misses:#?}"
+    );
+}
+
+/// The tools of a response, in the order in which an agent reads them.
+fn found_tools(response: &Value) -> Vec<&str> {
+    ["results", "related"]
+        .iter()
+        .filter_map(|key| response[key].as_array())
+        .flatten()
+        .filter_map(|entry| entry["tool_name"].as_str())
+        .collect()
+}
