@@ -377,12 +377,11 @@ impl Service {
     /// says.
     fn unknown_tool(&self, name: &str) -> Answer {
         let misspelt = self.selection.names_similar_to(name).into_iter().next();
-        let note = match misspelt {
-            Some(similar) => Some(format!("Did you mean {similar}?")),
-            None => {
-                let related = discovery::similar_names(&self.selection, name);
-                (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
-            }
+        let note = if let Some(similar) = misspelt {
+            Some(format!("Did you mean {similar}?"))
+        } else {
+            let related = discovery::similar_names(&self.selection, name);
+            (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
         };
         let text = format!("Unknown tool: {}", truncate_for_message(name));
         Answer {
