@@ -181,6 +181,9 @@ def main():
     command = block_after("README.md", "sh", "## Quick start")
     shown = block_after("README.md", "text", "## Quick start")
     check("the first command prints what is shown", run("bash", "-c", command, CLIMAX_CONFIGS="").stdout, shown)
+    command = block_after("README.md", "sh", "Agents find tools").replace("target", str(TARGET), 1)
+    shown = block_after("README.md", "text", "Agents find tools")
+    check("the first search prints what is shown", run("bash", "-c", command).stdout, shown)
     listed = run(str(TARGET / "release/climax"), "list").stdout
 
     page = "docs/command-line.md"
