@@ -374,13 +374,13 @@ impl Service {
     }
 
     /// The answer for an unknown tool. A note suggests a tool with a similar name, or else tools for what the name
-    /// says.
+    /// clearly says.
     fn unknown_tool(&self, name: &str) -> Answer {
         let misspelt = self.selection.names_similar_to(name).into_iter().next();
         let note = if let Some(similar) = misspelt {
             Some(format!("Did you mean {similar}?"))
         } else {
-            let related = discovery::similar_names(&self.selection, name);
+            let related = discovery::related_names(&self.selection, name);
             (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
         };
         let text = format!("Unknown tool: {}", truncate_for_message(name));

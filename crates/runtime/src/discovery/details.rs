@@ -10,7 +10,7 @@ use super::result::{ExampleCall, OptionalFields, ToolFields, example_calls};
 use super::{LookupError, LookupRefusal, LookupResponse, ResponseFooter, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
-use crate::search::ranked::find_ranked;
+use crate::search::ranked::{Confidence, RankedMatch, find_ranked};
 
 /// The tool's name.
 pub(super) const NAME: &str = "get_tool_details";
@@ -185,15 +185,26 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
     LookupError::new(NAME, message, name, suggestions)
 }
 
+/// The names of tools that a search for the words of an unknown name finds with confidence.
+pub(crate) fn related_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
+    let matches = best_matches(selection, unknown_name).into_iter();
+    let confident = matches.filter(|found| found.confidence() != Confidence::Low);
+    confident
+        .map(|found| selection.text(found.tool.name))
+        .collect()
+}
+
+fn best_matches(selection: &Selection, query: &str) -> Vec<RankedMatch> {
+    let offered = offered_tools(selection, None);
+    let is_offered = |tool| offered.contains(tool);
+    let mode = RankingMode::Hybrid;
+    find_ranked(selection, query, mode, MAX_SUGGESTIONS, is_offered).best
+}
+
 /// The names of tools within the edit distance, then of tools that match the words of the unknown name.
 pub(crate) fn similar_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
     let mut names = selection.names_similar_to(unknown_name);
-    let offered = offered_tools(selection, None);
-    let mode = RankingMode::Hybrid;
-    let matches = find_ranked(selection, unknown_name, mode, MAX_SUGGESTIONS, |tool| {
-        offered.contains(tool)
-    });
-    for found in matches.best {
+    for found in best_matches(selection, unknown_name) {
         let name = selection.text(found.tool.name);
         if !names.contains(&name) {
             names.push(name);
