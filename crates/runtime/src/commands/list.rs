@@ -187,7 +187,13 @@ fn json_list(selection: &Selection, programs: ProgramLocation) -> String {
     let tools: Vec<Value> = selection
         .clis()
         .flat_map(|cli| selection.tools_of(&cli).iter())
-        .map(|tool| tool_json(selection, &tool, programs))
+        .map(|tool| {
+            let is_installed = match programs {
+                ProgramLocation::Container => None,
+                ProgramLocation::Machine => Some(ToolProgram::of(selection, &tool).path.is_some()),
+            };
+            tool_json(selection, &tool, is_installed)
+        })
         .collect();
     let list = json!({
         "catalog": selection.catalog.hash,
@@ -196,12 +202,13 @@ fn json_list(selection: &Selection, programs: ProgramLocation) -> String {
     format!("{list:#}\n")
 }
 
-fn tool_json(selection: &Selection, tool: &ToolRow, programs: ProgramLocation) -> Value {
+/// A tool as JSON. `is_installed` says whether its program is, if that is known.
+pub(super) fn tool_json(
+    selection: &Selection,
+    tool: &ToolRow,
+    is_installed: Option<bool>,
+) -> Value {
     let cli = selection.cli_of(tool);
-    let is_installed = match programs {
-        ProgramLocation::Container => None,
-        ProgramLocation::Machine => Some(ToolProgram::of(selection, tool).path.is_some()),
-    };
     json!({
         "tool_name": selection.text(tool.name),
         "description": selection.text(tool.description),
@@ -216,7 +223,7 @@ fn tool_json(selection: &Selection, tool: &ToolRow, programs: ProgramLocation) -
 }
 
 /// The words that every command line of a tool starts with.
-pub(super) fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
+fn command_prefix(selection: &Selection, tool: &ToolRow) -> String {
     let base = selection.text(selection.cli_of(tool).command);
     let command = format!("{base} {}", selection.text(tool.command));
     command.trim_end().to_owned()

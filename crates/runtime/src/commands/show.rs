@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::configuration::{NamePosition, allowed};
-use super::list::command_prefix;
+use super::list::tool_json;
 use super::program::ToolProgram;
 use super::table::{Column, ColumnWidth, format_table};
 use crate::catalog::Catalog;
@@ -58,7 +58,7 @@ pub(super) fn execute(catalog: &'static Catalog, arguments: &ShowArguments) -> R
         return Err(unknown_tool(&selection, name).into());
     };
     let text = if arguments.json {
-        format!("{:#}\n", tool_json(&selection, number, &tool))
+        format!("{:#}\n", details_json(&selection, number, &tool))
     } else {
         tool_text(&selection, number, &tool)
     };
@@ -148,20 +148,12 @@ fn argument_row(argument: &ArgumentFacts<'_>) -> [String; 4] {
     ]
 }
 
-fn tool_json(selection: &Selection, number: u32, tool: &ToolRow) -> Value {
-    let cli = selection.cli_of(tool);
+/// What `climax list --json` has about a tool, its program and an example.
+fn details_json(selection: &Selection, number: u32, tool: &ToolRow) -> Value {
     let program = ToolProgram::of(selection, tool);
-    json!({
-        "tool_name": selection.text(tool.name),
-        "description": selection.text(tool.description),
-        "cli_name": selection.text(cli.name),
-        "category": cli.category.map(|category| selection.text(category)),
-        "tags": selection.tables.list(cli.tags).collect::<Vec<_>>(),
-        "risk": tool.risk.map(Risk::name),
-        "command": command_prefix(selection, tool),
-        "program": program.name,
-        "program_path": program.path,
-        "input_schema": selection.input_schema(tool),
-        "examples": example_calls(selection, number, tool, 1),
-    })
+    let mut details = tool_json(selection, tool, Some(program.path.is_some()));
+    details["program"] = json!(program.name);
+    details["program_path"] = json!(program.path);
+    details["examples"] = json!(example_calls(selection, number, tool, 1));
+    details
 }
