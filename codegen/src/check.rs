@@ -1,12 +1,16 @@
 //! Turns configs as written into the model. All rules for valid configs are here.
 
 mod arguments;
+mod placement;
+mod tool_rules;
+mod values;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
-use crate::model::{ArgumentType, CliModel, Risk, ToolModel};
+use crate::model::{ArgumentType, CliModel, GlobalArgument, Risk, ToolModel};
 use crate::written::{WrittenConfig, WrittenTool};
+use climax_arguments::expand::variables;
 use climax_catalog::facts::{ArgumentFacts, Facts, PlacementKind};
 use climax_core::reserved::is_reserved_tool_name;
 use climax_core::scalar::Number;
@@ -16,6 +20,7 @@ use climax_input::fields::{Spanned, closest};
 use climax_input::source::Source;
 
 use arguments::{argv_order, check_arguments, check_global_argument};
+use tool_rules::{check_combinations, check_exit_codes, example_model};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// Clients truncate longer descriptions.
@@ -41,7 +46,7 @@ pub type ToolNames = HashMap<String, (String, SourceSpan)>;
 
 fn check_cli(
     source: &Source,
-    config: WrittenConfig,
+    mut config: WrittenConfig,
     tool_names: &mut ToolNames,
     report: &mut Vec<Diagnostic>,
 ) -> CliModel {
@@ -58,8 +63,9 @@ fn check_cli(
         );
     }
     if let Some(command) = &config.command {
-        warn_about_shell_syntax(command, report);
+        check_shell_syntax(command, report);
     }
+    check_pass_env(&config.pass_env, report);
     for text in config.command.iter().chain(&config.working_dir) {
         reject_nul(text, report);
     }
@@ -78,11 +84,11 @@ fn check_cli(
                 .help("add `category: ...`: agents narrow their search by it"),
         );
     }
-    let global_arguments = config
-        .global_args
+    let global_arguments: Vec<GlobalArgument> = std::mem::take(&mut config.global_args)
         .into_iter()
         .filter_map(|argument| check_global_argument(argument, report))
         .collect();
+    let pass_env = pass_env(&config, &global_arguments);
     let tools = config
         .tools
         .into_iter()
@@ -102,9 +108,15 @@ fn check_cli(
         working_dir: value_of(config.working_dir),
         category: value_of(config.category),
         tags: config.tags.into_iter().map(|tag| tag.value).collect(),
+        pass_env,
         global_arguments,
         tools,
     }
+}
+
+/// A diagnostic for a field that does not go with the others.
+fn misplaced(span: SourceSpan, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::MisplacedField, span, message)
 }
 
 /// Command lines and environment variables cannot contain NUL.
@@ -121,17 +133,54 @@ fn reject_nul(text: &Spanned<String>, report: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Warns about quotes, pipes and redirections, which only a shell would interpret.
-fn warn_about_shell_syntax(command: &Spanned<String>, report: &mut Vec<Diagnostic>) {
-    const SYNTAX: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
+/// Checks the entries of `pass_env`.
+fn check_pass_env(names: &[Spanned<String>], report: &mut Vec<Diagnostic>) {
+    for name in names {
+        let prefix = name.value.strip_suffix('*').unwrap_or(&name.value);
+        if prefix.is_empty() || prefix.contains(['=', '*', '\0']) {
+            let message = format!(
+                "`{}` is not the name of a variable",
+                name.value.escape_debug()
+            );
+            report.push(
+                Diagnostic::new(Code::BadVariable, name.span, message)
+                    .help("write `NAME`, or `PREFIX_*` for all names with that prefix"),
+            );
+        }
+    }
+}
+
+/// The variables that commands inherit although they look like secrets: those of `pass_env`, and those that the
+/// config refers to.
+fn pass_env(config: &WrittenConfig, global_arguments: &[GlobalArgument]) -> Vec<String> {
+    let names = config.pass_env.iter().map(|name| name.value.clone());
+    let texts = config.command.iter().chain(&config.working_dir);
+    let texts = texts.map(|text| text.value.as_str());
+    let texts = texts.chain(global_arguments.iter().map(|global| global.value.as_str()));
+    let mut names: Vec<String> = names
+        .chain(texts.flat_map(variables).map(str::to_owned))
+        .collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// Reports pipes and redirections, and warns about quotes. Only a shell would interpret them.
+fn check_shell_syntax(command: &Spanned<String>, report: &mut Vec<Diagnostic>) {
+    const OPERATORS: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
     let is_quoted = |word: &str| word.starts_with(['"', '\'']) || word.ends_with(['"', '\'']);
     let mut words = command.value.split_whitespace();
-    if let Some(word) = words.find(|word| SYNTAX.contains(word) || is_quoted(word)) {
+    if let Some(word) = words.clone().find(|word| OPERATORS.contains(word)) {
+        let message = format!("commands run without a shell, which would interpret `{word}`");
+        report.push(
+            Diagnostic::new(Code::ShellOperator, command.span, message)
+                .help("move pipes and redirections into a script, and name that as the command"),
+        );
+    } else if let Some(word) = words.find(|word| is_quoted(word)) {
         let message =
             format!("commands run without a shell: the program receives `{word}` literally");
         report.push(
-            Diagnostic::new(Code::ShellSyntax, command.span, message)
-                .help("remove quotes; move pipes and redirections into a script"),
+            Diagnostic::new(Code::ShellSyntax, command.span, message).help("remove the quotes"),
         );
     }
 }
@@ -167,12 +216,20 @@ fn check_tool(
     }
     if let Some(command) = &written.command {
         reject_nul(command, report);
-        warn_about_shell_syntax(command, report);
+        check_shell_syntax(command, report);
     }
     check_templates(&written, report);
     let risk = written.risk.as_ref().map(|risk| risk.value);
     let timeout_ms = check_timeout(written.timeout.as_ref(), report);
+    let combinations = check_combinations(&written, report);
+    let ok_exit_codes = check_exit_codes(&written.ok_exit_codes, report);
     let arguments = check_arguments(written.args, report);
+    let examples = written
+        .examples
+        .into_iter()
+        .filter_map(|example| example_model(example, report))
+        .collect();
+    let keywords = written.keywords.into_iter().map(|keyword| keyword.value);
     let command = written
         .command
         .map(|command| command.value)
@@ -185,11 +242,16 @@ fn check_tool(
         arguments,
         timeout_ms,
         risk,
+        combinations,
+        ok_exit_codes,
+        examples,
+        keywords: keywords.collect(),
+        has_json_output: written.has_json_output,
     })
 }
 
-/// Warns about destructive tools that a policy allows with arbitrary text. Only a policy can limit such
-/// arguments by a pattern, so there is no warning without one: `enum` cannot list all paths or URLs.
+/// Warns about destructive tools that a policy allows with arbitrary text. Without a policy, everything is allowed
+/// anyway.
 pub fn warn_about_unlimited_arguments(
     facts: &Facts<'_>,
     tool_names: &ToolNames,
@@ -198,7 +260,7 @@ pub fn warn_about_unlimited_arguments(
     if !facts.has_policy {
         return;
     }
-    let is_word = |placement| matches!(placement, PlacementKind::Positional | PlacementKind::Flag);
+    let is_word = |placement| !matches!(placement, PlacementKind::Directory | PlacementKind::Stdin);
     let is_unlimited = |argument: &&ArgumentFacts<'_>| {
         argument.kind == ArgumentType::String
             && argument.choices.is_empty()
@@ -216,7 +278,7 @@ pub fn warn_about_unlimited_arguments(
                 format!("the policy allows any text as `{names}` of this destructive tool");
             report.push(
                 Diagnostic::new(Code::UnlimitedDestructive, *span, message).help(
-                    "limit the values with `pattern` in the policy, or with `enum` in the config",
+                    "limit the values with `pattern` in the policy or in the config, or with `enum`",
                 ),
             );
         }

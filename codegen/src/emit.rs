@@ -1,20 +1,21 @@
 //! Writes the model and the tables as Rust source. It makes no decisions and cannot fail.
 
+mod field;
+
 use std::fmt::Write as _;
 
 use climax_catalog::baked::Baked;
 use climax_catalog::rows::to_u32;
 use climax_catalog::{OriginalNumbers, Tables};
-use climax_core::scalar::{Number, Scalar};
 use climax_discovery::Discovery;
 use climax_policy::rules::{ContainerRule, EnvironmentRule, ExecutionRules, InheritedVariables};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use crate::literal::{push_value, tool_name_map};
-use crate::model::{
-    ArgumentModel, ArgumentPlacement, ArgumentType, CliModel, GlobalArgument, ToolModel,
-};
+use field::StructField;
+
+use crate::model::{ArgvSection, CliModel, GlobalArgument, ToolModel};
 use crate::names::IdentifierScope;
 use crate::parallel;
 
@@ -252,10 +253,23 @@ fn tool_struct(tool: &ToolModel, name: &Ident, type_scope: &mut IdentifierScope)
         .collect();
     let declarations = fields.iter().map(StructField::declaration);
     let reads = fields.iter().map(StructField::initializer);
-    let writes = tool
-        .argv_order
-        .iter()
-        .map(|index| fields[*index].write_statement());
+    let is_before_command =
+        |index: &&usize| tool.arguments[**index].section == ArgvSection::BeforeCommand;
+    let write_statement = |index: &usize| fields[*index].write_statement();
+    let order = tool.argv_order.iter();
+    let before_command: Vec<TokenStream> = order
+        .clone()
+        .take_while(is_before_command)
+        .map(write_statement)
+        .collect();
+    let before_command = (!before_command.is_empty()).then(|| {
+        quote! {
+            let command = argv.take_command();
+            #(#before_command)*
+            argv.put_command(command);
+        }
+    });
+    let writes = order.skip_while(is_before_command).map(write_statement);
     let enums = fields.iter().filter_map(StructField::enum_definition);
     let borrows = fields.iter().any(StructField::borrows);
     let lifetime = borrows.then(|| quote!(<'a>));
@@ -272,189 +286,12 @@ fn tool_struct(tool: &ToolModel, name: &Ident, type_scope: &mut IdentifierScope)
             }
 
             fn write(self, argv: &mut Argv<'a>) {
+                #before_command
                 #(#writes)*
             }
         }
 
         #(#enums)*
-    }
-}
-
-/// A field of a tool's struct.
-struct StructField<'m> {
-    argument: &'m ArgumentModel,
-    name: Ident,
-    /// The names of the generated enum and of its variants, if the argument has choices.
-    choice: Option<(Ident, Vec<Ident>)>,
-}
-
-impl<'m> StructField<'m> {
-    fn new(
-        tool: &ToolModel,
-        argument: &'m ArgumentModel,
-        field_scope: &mut IdentifierScope,
-        type_scope: &mut IdentifierScope,
-    ) -> Self {
-        let choice = argument.choices.as_ref().map(|choices| {
-            let mut variant_scope = IdentifierScope::default();
-            (
-                identifier(&type_scope.type_name(&format!("{} {}", tool.name, argument.name))),
-                choices
-                    .iter()
-                    .map(|choice| identifier(&variant_scope.type_name(&choice.to_string())))
-                    .collect(),
-            )
-        });
-        Self {
-            argument,
-            name: identifier(&field_scope.value_name(&argument.name)),
-            choice,
-        }
-    }
-
-    fn is_optional(&self) -> bool {
-        !self.argument.required && self.argument.default.is_none()
-    }
-
-    fn borrows(&self) -> bool {
-        self.choice.is_none() && self.argument.argument_type == ArgumentType::String
-    }
-
-    fn declaration(&self) -> TokenStream {
-        let name = &self.name;
-        let value = match (&self.choice, self.argument.argument_type) {
-            (Some((choice, _)), _) => quote!(#choice),
-            (None, ArgumentType::String) => quote!(&'a str),
-            (None, ArgumentType::Integer) => quote!(i64),
-            (None, ArgumentType::Number) => quote!(Number),
-            (None, ArgumentType::Boolean) => quote!(bool),
-        };
-        if self.is_optional() {
-            quote!(#name: Option<#value>)
-        } else {
-            quote!(#name: #value)
-        }
-    }
-
-    /// The field with its value in the struct expression of the generated `read`.
-    fn initializer(&self) -> TokenStream {
-        let name = &self.name;
-        let argument_name = &self.argument.name;
-        let required = self.argument.required;
-        let choice_type = self.choice_type();
-        match (&self.choice, &self.argument.default) {
-            (None, _) if required => quote!(#name: reader.required(#argument_name)),
-            (None, None) => quote!(#name: reader.optional(#argument_name)),
-            (None, Some(default)) => {
-                let default = scalar_expression(default);
-                quote!(#name: reader.or(#argument_name, #default))
-            }
-            (Some((choice, _)), _) if required => {
-                quote!(#name: #choice::at(reader.required_choice(#argument_name, #choice_type, #choice::VALUES)))
-            }
-            (Some((choice, _)), None) => quote! {
-                #name: match reader.optional_choice(#argument_name, #choice_type, #choice::VALUES) {
-                    Some(index) => Some(#choice::at(index)),
-                    None => None,
-                }
-            },
-            (Some((choice, variants)), Some(default)) => {
-                let choices = self.argument.choices.iter().flatten();
-                let default = choices
-                    .zip(variants)
-                    .find(|(value, _)| value.is_same(default))
-                    .map(|(_, variant)| variant)
-                    .expect("the check stage refuses defaults that are not in the enum");
-                quote! {
-                    #name: #choice::at(reader.choice_or(
-                        #argument_name, #choice_type, #choice::VALUES, #choice::#default as usize,
-                    ))
-                }
-            }
-        }
-    }
-
-    /// The statement of the generated `write` that adds the value to the command.
-    fn write_statement(&self) -> TokenStream {
-        let name = &self.name;
-        let argument_name = &self.argument.name;
-        let is_argv_word = !matches!(
-            self.argument.placement,
-            ArgumentPlacement::Directory | ArgumentPlacement::Stdin
-        );
-        let choice_type = self.choice_type();
-        let choice_value = |choice, value| {
-            if is_argv_word {
-                quote!(choice(#choice_type, #choice::VALUES, #value as usize))
-            } else {
-                quote!(choice_text(#choice::VALUES, #value as usize))
-            }
-        };
-        let value = match (&self.choice, self.is_optional()) {
-            (None, _) => quote!(self.#name),
-            (Some((choice, _)), false) => choice_value(choice, quote!(self.#name)),
-            (Some((choice, _)), true) => {
-                let value = choice_value(choice, quote!(value));
-                quote! {
-                    match self.#name {
-                        Some(value) => Some(#value),
-                        None => None,
-                    }
-                }
-            }
-        };
-        match &self.argument.placement {
-            // `positional` refuses values that look like options. Only free text needs it.
-            ArgumentPlacement::Positional if self.borrows() => {
-                quote!(argv.positional(#argument_name, #value);)
-            }
-            ArgumentPlacement::Positional => quote!(argv.word(#value);),
-            ArgumentPlacement::Flag(flag) => quote!(argv.flag(#flag, #value);),
-            ArgumentPlacement::JoinedFlag(flag) => quote!(argv.inline(#flag, #value);),
-            ArgumentPlacement::Switch(flag) => quote!(argv.switch(#flag, #value);),
-            ArgumentPlacement::Directory => quote!(argv.directory(#value);),
-            ArgumentPlacement::Stdin => quote!(argv.stdin(#value);),
-        }
-    }
-
-    fn enum_definition(&self) -> Option<TokenStream> {
-        let (name, variants) = self.choice.as_ref()?;
-        let values: Vec<String> = self
-            .argument
-            .choices
-            .iter()
-            .flatten()
-            .map(Scalar::to_string)
-            .collect();
-        let values = values.join("\n");
-        let numbers = (0..variants.len()).map(Literal::usize_unsuffixed);
-        // Only valid indices reach `at`, so its last arm serves as the wildcard.
-        let last = variants.last();
-        let numbered = numbers.zip(variants).take(variants.len() - 1);
-        let arms = numbered.map(|(number, variant)| quote!(#number => Self::#variant));
-        Some(quote! {
-            enum #name { #(#variants,)* }
-
-            impl #name {
-                const VALUES: &'static str = #values;
-
-                fn at(index: usize) -> Self {
-                    match index {
-                        #(#arms,)*
-                        _ => Self::#last,
-                    }
-                }
-            }
-        })
-    }
-
-    /// The type of the values of the enum.
-    fn choice_type(&self) -> TokenStream {
-        match self.argument.argument_type {
-            ArgumentType::String | ArgumentType::Boolean => quote!(ChoiceType::Text),
-            ArgumentType::Integer => quote!(ChoiceType::Integer),
-            ArgumentType::Number => quote!(ChoiceType::Number),
-        }
     }
 }
 
@@ -464,25 +301,6 @@ fn global_argument_statement(argument: &GlobalArgument) -> TokenStream {
         quote!(argv.global_switch(#flag, #value);)
     } else {
         quote!(argv.global(#flag, #value);)
-    }
-}
-
-fn scalar_expression(value: &Scalar<'_>) -> TokenStream {
-    match value {
-        Scalar::Text(text) => quote!(#text),
-        Scalar::Integer(integer) => {
-            let integer = Literal::i64_unsuffixed(*integer);
-            quote!(#integer)
-        }
-        Scalar::Number(Number::Integer(integer)) => {
-            let integer = Literal::i64_unsuffixed(*integer);
-            quote!(Number::Integer(#integer))
-        }
-        Scalar::Number(Number::Float(float)) => {
-            let float = Literal::f64_unsuffixed(*float);
-            quote!(Number::Float(#float))
-        }
-        Scalar::Boolean(boolean) => quote!(#boolean),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Turns the model into the facts from which the catalog is built.
 
-use climax_catalog::facts::{ArgumentFacts, CliFacts, Facts, PlacementKind, ToolFacts};
+use climax_catalog::facts::{
+    ArgumentFacts, CliFacts, Facts, LimitFacts, LimitOrigin, PlacementKind, ToolFacts,
+};
+use climax_policy::limit::{Limit, LimitTarget};
 
-use crate::model::{ArgumentModel, ArgumentPlacement, CliModel, ToolModel};
+use crate::model::{ArgumentModel, ArgumentPlacement, ArgvSection, CliModel, ToolModel};
 
-/// The facts about all CLIs and tools, without a policy.
+/// The facts about all CLIs and tools, without a policy. Examples are added later, by the stage that checks them.
 #[must_use]
 pub fn facts(clis: &[CliModel]) -> Facts<'_> {
     let tools = clis.iter().enumerate().flat_map(|(cli_number, cli)| {
@@ -28,6 +31,7 @@ fn cli_facts(cli: &CliModel) -> CliFacts<'_> {
         working_dir: cli.working_dir.as_deref(),
         category: cli.category.as_deref(),
         tags: cli.tags.iter().map(String::as_str).collect(),
+        pass_env: cli.pass_env.iter().map(String::as_str).collect(),
     }
 }
 
@@ -40,6 +44,11 @@ fn tool_facts(cli_number: usize, tool: &ToolModel) -> ToolFacts<'_> {
         arguments: tool.arguments.iter().map(argument_facts).collect(),
         timeout_ms: tool.timeout_ms,
         risk: tool.risk,
+        combinations: tool.combinations.clone(),
+        ok_exit_codes: tool.ok_exit_codes.clone(),
+        examples: Vec::new(),
+        keywords: tool.keywords.iter().map(String::as_str).collect(),
+        has_json_output: tool.has_json_output,
     }
 }
 
@@ -48,17 +57,27 @@ fn argument_facts(argument: &ArgumentModel) -> ArgumentFacts<'_> {
         name: &argument.name,
         description: &argument.description,
         kind: argument.argument_type,
+        shape: argument.form.shape(),
         required: argument.required,
         default: argument.default.clone(),
         choices: argument.choices.clone().unwrap_or_default(),
         placement: match argument.placement {
+            ArgumentPlacement::Positional if argument.section == ArgvSection::AfterSeparator => {
+                PlacementKind::SeparatedWord
+            }
             ArgumentPlacement::Positional => PlacementKind::Positional,
             ArgumentPlacement::Flag(_)
             | ArgumentPlacement::JoinedFlag(_)
-            | ArgumentPlacement::Switch(_) => PlacementKind::Flag,
+            | ArgumentPlacement::Switch(_)
+            | ArgumentPlacement::SwitchPair { .. } => PlacementKind::Flag,
             ArgumentPlacement::Directory => PlacementKind::Directory,
             ArgumentPlacement::Stdin => PlacementKind::Stdin,
         },
-        limits: Vec::new(),
+        is_path: argument.is_path,
+        limits: argument.limits.iter().map(limit_facts).collect(),
     }
+}
+
+fn limit_facts((target, limit): &(LimitTarget, Limit)) -> LimitFacts<'_> {
+    LimitFacts::new(LimitOrigin::Config, *target, limit)
 }

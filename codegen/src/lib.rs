@@ -5,8 +5,10 @@
 //! builds tables after applying the policy, and [`emit`] writes Rust. Build scripts use [`Bake`].
 
 mod bake;
+pub mod base_schema;
 pub mod check;
 pub mod emit;
+pub mod examples;
 pub mod facts;
 mod literal;
 pub mod model;
@@ -27,7 +29,9 @@ use sha2::{Digest, Sha256};
 pub use bake::{Bake, bake, bake_from_env};
 use check::check;
 use emit::{EmitterInput, rust_source};
+use examples::add_examples;
 use facts::facts;
+use model::CliModel;
 
 /// The result of compiling a set of configs.
 pub struct Compiled {
@@ -44,8 +48,10 @@ pub struct Compiled {
 pub fn compile(sources: &Sources) -> Compiled {
     let mut diagnostics = Vec::new();
     let configs = read_configs(&sources.all[..sources.config_count], &mut diagnostics);
-    let (clis, tool_names) = check(configs, &mut diagnostics);
+    let (mut clis, tool_names) = check(configs, &mut diagnostics);
+    bake_patterns(&mut clis);
     let mut facts = facts(&clis);
+    add_examples(&clis, &mut facts, &mut diagnostics);
     let policy = sources.policy();
     // An error may have left out a tool, which the policy would then seem not to know.
     let policy = policy.filter(|_| !has_error(&diagnostics));
@@ -103,6 +109,14 @@ pub fn read_configs<'s>(
         written.extend(config.map(|config| (source, config)));
     }
     written
+}
+
+/// Builds the automata of the patterns in configs.
+fn bake_patterns(clis: &mut [CliModel]) {
+    let tools = clis.iter_mut().flat_map(|cli| &mut cli.tools);
+    let arguments = tools.flat_map(|tool| &mut tool.arguments);
+    let limits = arguments.flat_map(|argument| &mut argument.limits);
+    climax_policy::rules::bake_patterns(limits.map(|(_, limit)| limit));
 }
 
 /// Compiles the policy in the source with the given index, and its patterns to automata.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use climax_codegen::base_schema::added_fields;
 use climax_codegen::{Compiled, compile};
 use climax_core::output::{self, pluralize};
 use climax_input::code::{Code, EXPLANATIONS};
@@ -29,6 +30,9 @@ enum CodegenCommand {
         /// Print the diagnostics as JSON
         #[arg(long)]
         json: bool,
+        /// Refuse fields that CLImax for Python does not have
+        #[arg(long)]
+        base_schema: bool,
     },
     /// Print the generated Rust code
     Emit {
@@ -54,8 +58,21 @@ struct InputFiles {
 
 fn main() -> ExitCode {
     let succeeded = match CodegenArguments::parse().command {
-        CodegenCommand::Check { files, json: false } => check(&files),
-        CodegenCommand::Check { files, json: true } => check_json(&files),
+        CodegenCommand::Check {
+            files,
+            json,
+            base_schema,
+        } => {
+            let (sources, mut compiled) = compile_files(&files);
+            if base_schema {
+                refuse_added_fields(&sources, &mut compiled);
+            }
+            if json {
+                print_json(&sources, &compiled)
+            } else {
+                print_report(&sources, &compiled)
+            }
+        }
         CodegenCommand::Emit { files } => emit(&files),
         CodegenCommand::Explain { code: Some(code) } => explain(&code),
         CodegenCommand::Explain { code: None } => explain_all(),
@@ -74,19 +91,28 @@ fn print(text: &str) -> bool {
         .is_ok()
 }
 
-fn check(files: &InputFiles) -> bool {
-    let (sources, compiled) = compile_files(files);
-    eprint!("{}", render(&compiled.diagnostics, &sources));
+/// Adds an error for each field that CLImax for Python does not have.
+fn refuse_added_fields(sources: &[Source], compiled: &mut Compiled) {
+    let added = added_fields(sources);
+    if !added.is_empty() {
+        compiled.source = None;
+        compiled.diagnostics.extend(added);
+    }
+}
+
+/// Returns whether there are no errors.
+fn print_report(sources: &[Source], compiled: &Compiled) -> bool {
+    eprint!("{}", render(&compiled.diagnostics, sources));
     let line = |(name, tools): &(String, usize)| format!("{name}: {}\n", pluralize(*tools, "tool"));
     compiled.source.is_some() && print(&compiled.clis.iter().map(line).collect::<String>())
 }
 
-fn check_json(files: &InputFiles) -> bool {
-    let (sources, compiled) = compile_files(files);
+/// Returns whether there are no errors.
+fn print_json(sources: &[Source], compiled: &Compiled) -> bool {
     let diagnostics: Vec<Value> = compiled
         .diagnostics
         .iter()
-        .map(|diagnostic| diagnostic_json(diagnostic, &sources))
+        .map(|diagnostic| diagnostic_json(diagnostic, sources))
         .collect();
     print(&format!("{:#}\n", Value::from(diagnostics))) && compiled.source.is_some()
 }

@@ -3,6 +3,10 @@
 use std::env;
 use std::process::ExitCode;
 
+mod added_fields {
+    include!("../../codegen/tests/golden/added_fields.rs");
+}
+
 mod every_kind {
     include!("../../codegen/tests/golden/every_kind.rs");
 }
@@ -17,6 +21,7 @@ mod with_policy {
 
 fn main() -> ExitCode {
     let catalog = match env::var("GOLDEN").as_deref() {
+        Ok("added_fields") => &added_fields::CATALOG,
         Ok("odd_names") => &odd_names::CATALOG,
         Ok("with_policy") => &with_policy::CATALOG,
         // The supervisor runs this program without the variable, where a policy removes it.

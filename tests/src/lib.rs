@@ -52,6 +52,8 @@ pub struct ToolResponse {
     pub text: String,
     /// A second text, which is a note for the agent.
     pub note: Option<String>,
+    /// The output as a JSON object, if the tool has such output.
+    pub structured: Option<Value>,
     /// Whether the tool failed.
     pub is_error: bool,
 }
@@ -345,14 +347,10 @@ pub fn tool_response(response: &Value) -> ToolResponse {
     let content = result["content"].as_array();
     let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
     assert!((1..=2).contains(&content.len()), "{response}");
-    assert_eq!(
-        result.get("structuredContent"),
-        None,
-        "every byte would be sent twice"
-    );
     ToolResponse {
         text: text(&content[0]["text"]),
         note: content.get(1).map(|block| text(&block["text"])),
+        structured: result.get("structuredContent").cloned(),
         is_error: result["isError"] == true,
     }
 }

@@ -6,25 +6,29 @@ use std::path::Path;
 const PAGE: &str = include_str!("../../docs/adding-a-field.md");
 
 /// Files that the page names, and the code in them that it quotes.
-const STEPS: [(&str, &str); 10] = [
+const STEPS: [(&str, &str); 11] = [
     (
         "codegen/src/written.rs",
-        r#"flag: fields.optional("flag", text),"#,
+        r#"flag: fields.optional("flag", read_flag),"#,
     ),
     ("codegen/src/model.rs", "Flag(String),"),
-    ("codegen/src/check/arguments.rs", "fn placement("),
+    ("codegen/src/check/placement.rs", "fn check_placement("),
     ("crates/input/src/code.rs", "Code::PositionalFlag,"),
-    ("codegen/src/emit.rs", "quote!(argv.flag(#flag, #value);)"),
-    ("crates/runtime/src/call/argv.rs", "pub fn flag("),
+    (
+        "codegen/src/emit/field.rs",
+        "quote!(argv.flag(#flag, #value);)",
+    ),
+    ("crates/arguments/src/argv.rs", "pub fn flag("),
     ("codegen/tests/golden/every_kind.yaml", "flag: -m"),
     (
         "tests/suite/arguments.rs",
         "fn a_flags_value_like_an_option_is_joined_to_it(",
     ),
     ("docs/configuration.md", "| `flag` |"),
+    ("codegen/src/base_schema.rs", "\"pass_env\""),
     (
         "crates/runtime/src/generated.rs",
-        "pub use crate::call::argv::Argv;",
+        "pub use climax_arguments::argv::Argv;",
     ),
 ];
 

@@ -5,6 +5,10 @@ use std::os::unix::fs::symlink;
 use climax_tests::{Folder, Server, server};
 use serde_json::{Value, json};
 
+mod added_fields {
+    include!("../../codegen/tests/golden/added_fields.rs");
+}
+
 mod every_kind {
     include!("../../codegen/tests/golden/every_kind.rs");
 }
@@ -20,6 +24,7 @@ mod with_policy {
 #[test]
 fn every_tool_of_a_golden_file_is_found_under_its_name() {
     for catalog in [
+        &added_fields::CATALOG,
         &every_kind::CATALOG,
         &odd_names::CATALOG,
         &with_policy::CATALOG,
@@ -35,7 +40,7 @@ fn every_tool_of_a_golden_file_is_found_under_its_name() {
 /// A server of a golden file with these variables set. Its commands are links to `argdump` in the folder.
 fn serve_golden(name: &str, variables: &[(&str, &str)]) -> (Server, Folder) {
     let folder = Folder::new();
-    for program in ["show", "odd", "docker"] {
+    for program in ["show", "odd", "docker", "program"] {
         let link = folder.path().join(program);
         symlink(env!("CARGO_BIN_EXE_argdump"), link).expect("a link");
     }
@@ -64,6 +69,8 @@ fn the_golden_code_reads_and_writes_every_kind_of_argument() {
         "scale": 2.5, "path": "p q", "number": -7, "directory": folder.path(), "input": "text\n",
     });
     let all = dumped(&mut server, "every_kind", &args);
+    let structured = server.call("every_kind", &args).structured;
+    assert_eq!(structured, None, "every byte would be sent twice");
     assert_eq!(
         all["argv"],
         json!([
@@ -226,4 +233,165 @@ fn the_golden_code_applies_its_policy_and_container() {
     }
     let response = server.call("notes_delete", &json!({"name": "x"}));
     assert_eq!(response.text, "Unknown tool: notes_delete");
+}
+
+#[test]
+fn the_golden_code_reads_and_writes_lists_and_maps() {
+    let (mut server, _folder) = serve_golden("added_fields", &[("PROGRAM_TOKEN", "base")]);
+    let args = json!({
+        "files": ["a b", "c"], "exclude": ["x", "y"], "fields": ["name"], "level": [1, "2"], "ratio": [0.5, 2],
+        "kind": ["folder", "file"], "labels": {"team": "web", "size": 3}, "headers": {"Accept": "text/html"},
+    });
+    let all = dumped(&mut server, "lists", &args);
+    let expected = [
+        "base",
+        "run",
+        "a b",
+        "c",
+        "--exclude=x",
+        "--exclude=y",
+        "--fields",
+        "name",
+        "-l",
+        "1",
+        "-l",
+        "2",
+        "-r0.5",
+        "-r2",
+        "-k",
+        "folder",
+        "-k",
+        "file",
+        "--label",
+        "team=web",
+        "--label",
+        "size=3",
+        "-H",
+        "Accept: text/html",
+    ];
+    assert_eq!(all["argv"], json!(expected));
+    let response = server.call("lists", &args);
+    assert_eq!(response.structured, Some(response.json()), "`output: json`");
+    // One value counts as a list, text that holds a JSON list is that list, and an empty list is absent.
+    for (args, expected) in [
+        (
+            json!({"files": "a"}),
+            json!(["base", "run", "a", "--fields", "name,size"]),
+        ),
+        (
+            json!({"files": "[\"a\", \"b\"]", "level": 3, "exclude": []}),
+            json!(["base", "run", "a", "b", "--fields", "name,size", "-l", "3"]),
+        ),
+        (
+            json!({"labels": "{\"a\": \"b\"}", "fields": "one"}),
+            json!(["base", "run", "--fields", "one", "--label", "a=b"]),
+        ),
+    ] {
+        assert_eq!(
+            dumped(&mut server, "lists", &args)["argv"],
+            expected,
+            "{args}"
+        );
+    }
+}
+
+#[test]
+fn the_golden_code_refuses_wrong_lists_maps_and_combinations() {
+    let (mut server, _folder) = serve_golden("added_fields", &[("PROGRAM_TOKEN", "")]);
+    for (args, reasons) in [
+        (
+            json!({"files": ["a", "-x"], "level": [1, "x", 12], "kind": ["file", "link"]}),
+            &[
+                "Argument 'level': cannot convert 'x' to integer",
+                "Argument 'level': value 12 exceeds maximum 9.0",
+                "Argument 'kind' must be one of: file, folder",
+                "Argument 'files': value '-x' would be read as an option",
+            ][..],
+        ),
+        (
+            json!({"files": ["a", "b", "c", "d"], "fields": ["a,b"]}),
+            &[
+                "Argument 'files': number of items 4 exceeds maximum 3",
+                "Argument 'fields': item 'a,b' must not contain the separator ','",
+            ],
+        ),
+        (
+            json!({"labels": {"A": "x", "b=c": "x", "d": ["x"]}, "headers": "x"}),
+            &[
+                "Argument 'labels': key 'A' does not match pattern '[a-z]+'",
+                "Argument 'labels': key 'b=c' must not be empty or contain '='",
+                "Argument 'labels': cannot convert '[\"x\"]' to string",
+                "Argument 'headers': cannot convert 'x' to object",
+            ],
+        ),
+        (
+            json!({}),
+            &["At least one of the arguments 'files', 'labels' is required"],
+        ),
+        (
+            json!({"labels": {"a": "b"}, "depth": 1, "all": true}),
+            &[
+                "Arguments 'depth', 'all' exclude each other: give only one",
+                "Argument 'depth' requires 'files'",
+            ],
+        ),
+    ] {
+        let response = server.call("lists", &args);
+        let reasons = reasons.join("\n  - ");
+        let text = format!("Argument validation failed:\n  - {reasons}");
+        assert_eq!((response.text, response.is_error), (text, true), "{args}");
+    }
+    let allowed = server.call("lists", &json!({"files": "a", "depth": 1, "all": false}));
+    assert!(!allowed.is_error, "{allowed:?}");
+}
+
+#[test]
+fn the_golden_code_puts_words_into_their_sections() {
+    let (mut server, _folder) = serve_golden("added_fields", &[("PROGRAM_TOKEN", "base")]);
+    let args = json!({
+        "name": "n", "directory": "/d", "jobs": 4, "color": false, "pager": false, "manifest": "a: 1\n",
+        "script": "echo", "target": "t", "rest": ["--force", "-"],
+    });
+    let all = dumped(&mut server, "places", &args);
+    let argv: Vec<&str> = all["argv"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let [script, manifest] = [argv[5], argv[10]];
+    assert_eq!(
+        argv,
+        [
+            "base",
+            "-C",
+            "/d",
+            "run",
+            "n",
+            script,
+            "-j4",
+            "--no-color",
+            "--no-pager",
+            "-f",
+            manifest,
+            "t",
+            "--",
+            "--force",
+            "-",
+        ]
+    );
+    assert!(manifest.ends_with("/manifest-2.yaml"), "{manifest}");
+    assert!(script.ends_with("/script-1"), "{script}");
+    let shorter = json!({"manifest": "", "rest": "x", "color": true, "pager": true});
+    let shorter = dumped(&mut server, "places", &shorter);
+    assert_eq!(shorter["argv"][2], "--color");
+    let refused = server.call(
+        "places",
+        &json!({"manifest": "", "rest": [], "name": "N", "target": "-t"}),
+    );
+    assert_eq!(
+        refused.text,
+        "Argument validation failed:\n  - Missing required argument 'rest'\n  - Argument 'name': value 'N' does not \
+         match pattern '[a-z-]+'\n  - Argument 'target': value '-t' would be read as an option"
+    );
 }

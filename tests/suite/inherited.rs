@@ -259,7 +259,7 @@ tools:
 ",
     );
     let clis = [accepted.cli];
-    let schema = Value::from(input_schema(&facts(&clis).tools[0].arguments, None));
+    let schema = Value::from(input_schema(&facts(&clis).tools[0].arguments, &[], None));
     let format = json!({
         "type": "string", "description": "Output format", "default": "json",
         "enum": ["json", "table"],

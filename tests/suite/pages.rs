@@ -17,6 +17,7 @@ fn every_test_that_a_page_names_exists() {
         ".",
         "../src",
         "../crates/runner/src",
+        "../crates/arguments/src",
         "../crates/catalog/src",
         "../crates/runtime/src",
         "../crates/core/src",

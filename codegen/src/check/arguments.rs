@@ -1,20 +1,26 @@
 //! Checks arguments: their names, types, defaults, enums, and where their values go.
 
-use climax_core::scalar;
 use climax_core::scalar::{Number, Scalar};
-
-use super::reject_nul;
-use crate::model::{ArgumentModel, ArgumentPlacement, ArgumentType, GlobalArgument};
-use crate::written::WrittenArgument;
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::Spanned;
-use climax_input::yaml::{Node, Yaml11Reading, YamlValue};
+use climax_input::yaml::{Node, YamlValue};
+use climax_policy::check::{KnownArgument, check_limit};
+use climax_policy::limit::{Limit, LimitTarget};
+use climax_policy::pattern::Pattern;
 
-/// The indices of the arguments in command-line order: positional ones first, otherwise in definition order.
+use super::misplaced;
+use super::placement::{check_flag, check_placement, default_flag};
+use super::values::{check_choices, check_default, convert_scalar};
+use crate::model::{
+    ArgumentModel, ArgumentPlacement, ArgumentType, ArgvSection, GlobalArgument, ValueForm,
+};
+use crate::written::{WrittenArgument, WrittenFlag, WrittenType};
+
+/// The indices of the arguments in command-line order: by section, and in definition order within a section.
 pub(super) fn argv_order(arguments: &[ArgumentModel]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..arguments.len()).collect();
-    order.sort_by_key(|index| arguments[*index].placement != ArgumentPlacement::Positional);
+    order.sort_by_key(|index| arguments[*index].section);
     order
 }
 
@@ -22,6 +28,7 @@ pub(super) fn check_arguments(
     written: Vec<WrittenArgument>,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<ArgumentModel> {
+    warn_about_order(&written, report);
     let mut seen: Vec<(String, SourceSpan)> = Vec::new();
     let (mut cwd_span, mut stdin_span) = (None, None);
     let mut arguments = Vec::new();
@@ -70,19 +77,17 @@ pub(super) fn check_arguments(
     arguments
 }
 
-fn check_argument(written: WrittenArgument, report: &mut Vec<Diagnostic>) -> Option<ArgumentModel> {
-    let argument_type = written
-        .argument_type
-        .as_ref()
-        .map_or(ArgumentType::String, |argument_type| argument_type.value);
+fn check_argument(
+    mut written: WrittenArgument,
+    report: &mut Vec<Diagnostic>,
+) -> Option<ArgumentModel> {
+    let (argument_type, form) = check_type(&written, report);
     let choices = written
         .choices
         .as_ref()
         .and_then(|choices| check_choices(choices, argument_type, report));
-    let default = written
-        .default
-        .as_ref()
-        .and_then(|default| check_default(default, argument_type, choices.as_deref(), report));
+    check_separator(&written, choices.as_deref().unwrap_or_default(), report);
+    let default = check_defaults(&written, argument_type, &form, choices.as_deref(), report);
     let required = written
         .required
         .as_ref()
@@ -97,127 +102,333 @@ fn check_argument(written: WrittenArgument, report: &mut Vec<Diagnostic>) -> Opt
             .help("remove `default` or `required`"),
         );
     }
-    let placement = placement(&written, argument_type, report);
-    if let (ArgumentPlacement::Positional, None, Some(Scalar::Text(text)), Some(node)) =
-        (&placement, &choices, &default, &written.default)
-        && text.starts_with('-')
-        && text != "-"
+    let (placement, section) = check_placement(&written, argument_type, &form, report);
+    if let (ArgumentPlacement::Positional, None, Some(node)) =
+        (&placement, &choices, &written.default)
+        && section != ArgvSection::AfterSeparator
     {
-        let message = format!("the default `{text}` would be read as an option");
-        report.push(
-            Diagnostic::new(Code::BadDefault, node.span, message)
-                .help("put it into the tool's `command`, or list it in `enum`"),
-        );
+        let is_option = |text: &&Scalar<'_>| matches!(text, Scalar::Text(text) if text.starts_with('-') && text != "-");
+        if let Some(text) = default.iter().find(is_option) {
+            let message = format!("the default `{text}` would be read as an option");
+            report.push(
+                Diagnostic::new(Code::BadDefault, node.span, message)
+                    .help("put it into the tool's `command`, or list it in `enum`"),
+            );
+        }
     }
+    let file_suffix = check_file(&written, argument_type, &form, &placement, report);
+    let is_path = check_path(&written, argument_type, &form, report);
+    let name = written.name.take()?;
+    let known = KnownArgument {
+        name: &name.value,
+        kind: argument_type,
+        shape: form.shape(),
+        default: &default,
+        choices: choices.as_deref().unwrap_or_default(),
+    };
+    let limits = check_limits(&mut written, &name, &known, report);
     Some(ArgumentModel {
-        name: written.name?.value,
+        name: name.value,
         description: written
             .description
             .map(|text| text.value)
             .unwrap_or_default(),
         argument_type,
+        form,
         required,
         default,
         choices,
         placement,
+        section,
+        file_suffix,
+        is_path,
+        limits,
     })
 }
 
-fn placement(
+/// The type of a single value, and whether there are several.
+fn check_type(
     written: &WrittenArgument,
-    argument_type: ArgumentType,
     report: &mut Vec<Diagnostic>,
-) -> ArgumentPlacement {
-    let span_if_true = |field: &Option<Spanned<bool>>| {
-        let field = field.as_ref().filter(|field| field.value);
-        field.map(|field| field.span)
-    };
-    let placement_fields = [
-        (span_if_true(&written.positional), "positional"),
-        (span_if_true(&written.cwd), "cwd"),
-        (span_if_true(&written.stdin), "stdin"),
+) -> (ArgumentType, ValueForm) {
+    let written_type = written.argument_type.as_ref().map(|written| written.value);
+    let written_type = written_type.unwrap_or(WrittenType::Scalar(ArgumentType::String));
+    let span = |number: &Option<Spanned<Number>>| number.as_ref().map(|number| number.span);
+    let text_span = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.span);
+    let list_fields = [
+        (written.items.as_ref().map(|items| items.span), "items"),
+        (span(&written.min_items), "min_items"),
+        (span(&written.max_items), "max_items"),
+        (text_span(&written.separator), "separator"),
     ];
-    let mut true_fields = placement_fields
+    let map_fields = [
+        (text_span(&written.key_value), "key_value"),
+        (text_span(&written.keys), "keys"),
+    ];
+    let is_list = written_type == WrittenType::Array;
+    let is_map = written_type == WrittenType::Object;
+    let misplaced_fields = list_fields
         .iter()
-        .filter_map(|(span, name)| span.map(|span| (span, *name)));
-    let first = true_fields.next();
-    if let (Some((first_span, first)), Some((span, second))) = (first, true_fields.next()) {
-        report.push(
-            Diagnostic::new(
-                Code::ConflictingPlacements,
-                span,
-                format!("an argument is `{first}` or `{second}`, not both"),
+        .map(|field| (field, "array", is_list))
+        .chain(map_fields.iter().map(|field| (field, "object", is_map)));
+    for ((span, field), needed, is_right) in misplaced_fields {
+        if let (Some(span), false) = (span, is_right) {
+            let message = format!("`{field}` needs `type: {needed}`");
+            let help = format!("set `type: {needed}`, or remove `{field}`");
+            report.push(misplaced(*span, &message).help(help));
+        }
+    }
+    match written_type {
+        WrittenType::Scalar(scalar) => (scalar, ValueForm::Single),
+        WrittenType::Array => {
+            let separator = written.separator.as_ref().map(|text| text.value.clone());
+            let items = written.items.as_ref().map(|items| items.value);
+            (
+                items.unwrap_or(ArgumentType::String),
+                ValueForm::List { separator },
             )
-            .related(first_span, "the other one")
-            .help("remove one of the two"),
-        );
-    }
-    let flag = written.flag.as_ref().filter(|flag| !flag.value.is_empty());
-    if let Some(flag) = flag {
-        reject_nul(flag, report);
-        if flag.value.contains(char::is_whitespace) {
-            let message = format!(
-                "a flag is one word: the program receives `{}` as one argument",
-                flag.value
-            );
-            report.push(
-                Diagnostic::new(Code::ShellSyntax, flag.span, message)
-                    .help("move fixed words into the tool's `command`"),
-            );
         }
-    }
-    match first {
-        Some((positional, "positional")) => {
-            if let Some(flag) = flag {
+        WrittenType::Object => {
+            if let Some(choices) = &written.choices {
                 report.push(
-                    Diagnostic::new(
-                        Code::PositionalFlag,
-                        flag.span,
-                        "a positional argument cannot have a flag",
-                    )
-                    .related(positional, "positional because of this")
-                    .help("remove `flag` or `positional`"),
+                    misplaced(choices.span, "a map cannot have an `enum`")
+                        .help("restrict its keys with `keys`, and its entries with `pattern`"),
                 );
             }
-            ArgumentPlacement::Positional
-        }
-        Some((span, name)) => {
-            if argument_type != ArgumentType::String {
-                report.push(
-                    Diagnostic::new(
-                        Code::PlacementNeedsString,
-                        span,
-                        format!(
-                            "a `{name}` argument must be a string, not {}",
-                            argument_type.with_article()
-                        ),
-                    )
-                    .help("set `type: string`"),
-                );
-            }
-            if name == "cwd" {
-                ArgumentPlacement::Directory
-            } else {
-                ArgumentPlacement::Stdin
-            }
-        }
-        None => {
-            let flag = match flag {
-                Some(flag) => flag.value.clone(),
-                None => default_flag(written.name.as_ref()),
-            };
-            match argument_type {
-                ArgumentType::Boolean => ArgumentPlacement::Switch(flag),
-                _ if flag.ends_with('=') => ArgumentPlacement::JoinedFlag(flag),
-                _ => ArgumentPlacement::Flag(flag),
-            }
+            let key_value = written.key_value.as_ref().map(|text| text.value.clone());
+            (
+                ArgumentType::String,
+                ValueForm::Map {
+                    key_value: key_value.unwrap_or_else(|| "=".to_owned()),
+                },
+            )
         }
     }
 }
 
-fn default_flag(name: Option<&Spanned<String>>) -> String {
-    let name = name.map_or("", |name| name.value.as_str());
-    format!("--{}", name.replace('_', "-"))
+/// Checks that separators are not empty, and that no value of the enum contains the one of a list.
+fn check_separator(
+    written: &WrittenArgument,
+    choices: &[Scalar<'static>],
+    report: &mut Vec<Diagnostic>,
+) {
+    for (text, field) in [
+        (&written.separator, "separator"),
+        (&written.key_value, "key_value"),
+    ] {
+        if let Some(text) = text.as_ref().filter(|text| text.value.is_empty()) {
+            let message = format!("`{field}` is empty");
+            report.push(
+                Diagnostic::new(Code::BadSeparator, text.span, message)
+                    .help("write the characters between two values, such as `,` or `=`"),
+            );
+        }
+    }
+    let Some(separator) = written
+        .separator
+        .as_ref()
+        .filter(|text| !text.value.is_empty())
+    else {
+        return;
+    };
+    let mut choices = choices.iter().map(Scalar::to_string);
+    if let Some(choice) = choices.find(|choice| choice.contains(&separator.value)) {
+        let message = format!("the enum value `{choice}` contains the separator");
+        report.push(
+            Diagnostic::new(Code::BadSeparator, separator.span, message)
+                .help("use another separator, or remove the value"),
+        );
+    }
+}
+
+fn check_defaults(
+    written: &WrittenArgument,
+    argument_type: ArgumentType,
+    form: &ValueForm,
+    choices: Option<&[Scalar<'static>]>,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<Scalar<'static>> {
+    let Some(node) = &written.default else {
+        return Vec::new();
+    };
+    let mut check = |node: &Node| check_default(node, argument_type, choices, report);
+    match (form, &node.value) {
+        (ValueForm::Map { .. }, _) => {
+            report.push(
+                misplaced(node.span, "a map cannot have a default")
+                    .help("put fixed words into the tool's `command`"),
+            );
+            Vec::new()
+        }
+        (ValueForm::List { .. }, YamlValue::List(nodes)) => {
+            nodes.iter().filter_map(check).collect()
+        }
+        _ => check(node).into_iter().collect(),
+    }
+}
+
+fn check_file(
+    written: &WrittenArgument,
+    argument_type: ArgumentType,
+    form: &ValueForm,
+    placement: &ArgumentPlacement,
+    report: &mut Vec<Diagnostic>,
+) -> Option<String> {
+    let suffix = written.as_file.as_ref()?;
+    let is_word = !matches!(
+        placement,
+        ArgumentPlacement::Directory | ArgumentPlacement::Stdin
+    );
+    if *form != ValueForm::Single
+        || argument_type != ArgumentType::String
+        || written.choices.is_some()
+        || !is_word
+    {
+        report.push(
+            misplaced(
+                suffix.span,
+                "`as_file` needs a single string without `enum` on the command line",
+            )
+            .help("remove `as_file`, or set `type: string`"),
+        );
+    }
+    let is_allowed =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_');
+    if !suffix.value.is_empty()
+        && (!suffix.value.starts_with('.') || !suffix.value.chars().all(is_allowed))
+    {
+        let message = format!("`{}` is not the ending of a file name", suffix.value);
+        report.push(
+            Diagnostic::new(Code::BadFileSuffix, suffix.span, message)
+                .help("write `true`, or an ending such as \".yaml\""),
+        );
+    }
+    Some(suffix.value.clone())
+}
+
+fn check_path(
+    written: &WrittenArgument,
+    argument_type: ArgumentType,
+    form: &ValueForm,
+    report: &mut Vec<Diagnostic>,
+) -> bool {
+    let Some(path) = written.path.as_ref().filter(|path| path.value) else {
+        return false;
+    };
+    let is_map = matches!(form, ValueForm::Map { .. });
+    if argument_type != ArgumentType::String || is_map || written.as_file.is_some() {
+        report.push(
+            misplaced(
+                path.span,
+                "only a string or a list of strings can be a path",
+            )
+            .help("remove `path`, or set `type: string`"),
+        );
+    }
+    true
+}
+
+fn check_limits(
+    written: &mut WrittenArgument,
+    name: &Spanned<String>,
+    known: &KnownArgument<'_>,
+    report: &mut Vec<Diagnostic>,
+) -> Vec<(LimitTarget, Limit)> {
+    let mut limits = Vec::new();
+    let limit = std::mem::take(&mut written.limit);
+    if limit.pattern.is_some() || limit.min.is_some() || limit.max.is_some() {
+        let limit = check_limit(limit, name, known, report);
+        limits.extend(limit.map(|limit| (LimitTarget::Value, limit)));
+    }
+    if let Some(keys) = &written.keys {
+        match Pattern::parse(&keys.value) {
+            Ok(pattern) => {
+                let pattern = Some(pattern);
+                let limit = Limit {
+                    pattern,
+                    ..Limit::default()
+                };
+                limits.push((LimitTarget::Key, limit));
+            }
+            Err(problem) => report.push(
+                Diagnostic::new(Code::BadPattern, keys.span, problem.message).help(problem.help),
+            ),
+        }
+    }
+    let (min, max) = (&written.min_items, &written.max_items);
+    for count in min.iter().chain(max) {
+        if !matches!(count.value, Number::Integer(0..=1_000_000)) {
+            report.push(
+                Diagnostic::new(
+                    Code::BadItemCount,
+                    count.span,
+                    "a number of items is a whole number from 0 to 1,000,000",
+                )
+                .help("write such a number, or remove the line"),
+            );
+        }
+    }
+    if let (Some(min), Some(max)) = (min, max)
+        && min.value.compare(max.value) == Some(std::cmp::Ordering::Greater)
+    {
+        report.push(
+            Diagnostic::new(
+                Code::EmptyRange,
+                min.span,
+                "`min_items` is above `max_items`",
+            )
+            .related(max.span, "`max_items` is set here")
+            .help("swap the two values"),
+        );
+    }
+    if min.is_some() || max.is_some() {
+        let limit = Limit {
+            pattern: None,
+            min: min.as_ref().map(|min| min.value),
+            max: max.as_ref().map(|max| max.value),
+        };
+        limits.push((LimitTarget::Count, limit));
+    }
+    limits
+}
+
+/// Warns about arguments that share a flag, and about optional positional arguments before required ones.
+fn warn_about_order(written: &[WrittenArgument], report: &mut Vec<Diagnostic>) {
+    let mut flags: Vec<(&str, SourceSpan)> = Vec::new();
+    let mut first_optional: Option<&Spanned<String>> = None;
+    let is_true = |field: &Option<Spanned<bool>>| field.as_ref().is_some_and(|field| field.value);
+    for argument in written {
+        if let Some(WrittenFlag::Single(flag)) = &argument.flag {
+            let first = flags.iter().find(|(known, _)| *known == flag.value);
+            if let Some((_, first)) = first {
+                let message = format!("two arguments have the flag `{}`", flag.value);
+                report.push(
+                    Diagnostic::new(Code::DuplicateFlag, flag.span, message)
+                        .related(*first, "the first one")
+                        .help("correct one of the two, or use one argument with `type: array`"),
+                );
+            }
+            flags.push((&flag.value, flag.span));
+        }
+        // Other sections have an order of their own.
+        if !is_true(&argument.positional) || argument.place.is_some() {
+            continue;
+        }
+        let Some(name) = &argument.name else { continue };
+        if !is_true(&argument.required) && argument.default.is_none() {
+            first_optional = first_optional.or(Some(name));
+        } else if let Some(optional) = first_optional {
+            let message = format!(
+                "without `{}`, the program takes `{}` for it",
+                optional.value, name.value
+            );
+            report.push(
+                Diagnostic::new(Code::OptionalBeforeRequired, name.span, message)
+                    .related(optional.span, "this one is optional")
+                    .help("make the first one required, or put it last"),
+            );
+        }
+    }
 }
 
 pub(super) fn check_global_argument(
@@ -225,10 +436,8 @@ pub(super) fn check_global_argument(
     report: &mut Vec<Diagnostic>,
 ) -> Option<GlobalArgument> {
     let name = written.name.as_ref()?;
-    let argument_type = written
-        .argument_type
-        .as_ref()
-        .map_or(ArgumentType::String, |argument_type| argument_type.value);
+    let (argument_type, form) = check_type(&written, report);
+    check_flag(&written, argument_type, form == ValueForm::Single, report);
     let Some(default) = written.default else {
         report.push(
             Diagnostic::new(
@@ -246,6 +455,15 @@ pub(super) fn check_global_argument(
         (written.stdin.is_some(), "stdin"),
         (written.required.is_some(), "required"),
         (written.choices.is_some(), "enum"),
+        (form != ValueForm::Single, "type"),
+        (written.joined.is_some(), "joined"),
+        (written.place.is_some(), "place"),
+        (written.after_separator.is_some(), "after_separator"),
+        (written.as_file.is_some(), "as_file"),
+        (written.path.is_some(), "path"),
+        (written.limit.pattern.is_some(), "pattern"),
+        (written.limit.min.is_some(), "min"),
+        (written.limit.max.is_some(), "max"),
     ] {
         if is_present {
             let message = format!("`{field}` does nothing in a global argument");
@@ -267,235 +485,13 @@ pub(super) fn check_global_argument(
         })
         .ok()?
         .to_string();
-    let flag = match written.flag.filter(|flag| !flag.value.is_empty()) {
-        Some(flag) => flag.value,
-        None => default_flag(Some(name)),
+    let flag = match written.flag {
+        Some(WrittenFlag::Single(flag)) => flag.value,
+        Some(WrittenFlag::Pair { .. }) | None => default_flag(Some(name)),
     };
     Some(GlobalArgument {
         flag,
         value,
         is_switch: argument_type == ArgumentType::Boolean,
     })
-}
-
-fn check_choices(
-    choices: &Spanned<Vec<Node>>,
-    argument_type: ArgumentType,
-    report: &mut Vec<Diagnostic>,
-) -> Option<Vec<Scalar<'static>>> {
-    if argument_type == ArgumentType::Boolean {
-        report.push(
-            Diagnostic::new(
-                Code::BooleanEnum,
-                choices.span,
-                "a boolean argument cannot have an `enum`",
-            )
-            .help("remove `enum`: a boolean is true or false"),
-        );
-        return None;
-    }
-    if choices.value.is_empty() {
-        report.push(
-            Diagnostic::new(
-                Code::EmptyEnum,
-                choices.span,
-                "no value is allowed: the enum is empty",
-            )
-            .help("list the values, or remove `enum`"),
-        );
-        return None;
-    }
-    let mut values: Vec<(Scalar<'static>, SourceSpan)> = Vec::new();
-    for node in &choices.value {
-        let value = match convert_scalar(node, argument_type) {
-            // Every type accepts text, because CLImax for Python requires it: `enum: ["1", "2"]`. Strings
-            // accept nothing else.
-            Ok(value)
-                if argument_type != ArgumentType::String
-                    || matches!(node.value, YamlValue::Text(_)) =>
-            {
-                value
-            }
-            Ok(_) => {
-                report.push(ScalarConversionError::WrongType.diagnostic(
-                    Code::BadEnumValue,
-                    node,
-                    argument_type,
-                ));
-                continue;
-            }
-            Err(error) => {
-                report.push(error.diagnostic(Code::BadEnumValue, node, argument_type));
-                continue;
-            }
-        };
-        if value.to_string().contains(char::is_control) {
-            let message = "an enum value must not contain control characters";
-            report.push(
-                Diagnostic::new(Code::BadEnumValue, node.span, message)
-                    .help("remove line breaks, tabs and other control characters"),
-            );
-            continue;
-        }
-        if let Some((_, first)) = values.iter().find(|(seen, _)| seen.is_same(&value)) {
-            report.push(
-                Diagnostic::new(
-                    Code::DuplicateEnumValue,
-                    node.span,
-                    format!("`{value}` is listed twice"),
-                )
-                .related(*first, "first listed here")
-                .help("remove one of the two"),
-            );
-            continue;
-        }
-        values.push((value, node.span));
-    }
-    (values.len() == choices.value.len())
-        .then(|| values.into_iter().map(|(value, _)| value).collect())
-}
-
-fn check_default(
-    node: &Node,
-    argument_type: ArgumentType,
-    choices: Option<&[Scalar<'static>]>,
-    report: &mut Vec<Diagnostic>,
-) -> Option<Scalar<'static>> {
-    let value = match convert_scalar(node, argument_type) {
-        Ok(value) => value,
-        Err(error) => {
-            report.push(error.diagnostic(Code::BadDefault, node, argument_type));
-            return None;
-        }
-    };
-    let is_of_type = matches!(
-        (&node.value, argument_type),
-        (YamlValue::Text(_), ArgumentType::String)
-            | (
-                YamlValue::Integer(_),
-                ArgumentType::Integer | ArgumentType::Number
-            )
-            | (YamlValue::Float(_), ArgumentType::Number)
-            | (YamlValue::Boolean(_), ArgumentType::Boolean)
-    );
-    if !is_of_type && node.yaml_1_1_reading.is_none() {
-        report.push(
-            Diagnostic::new(
-                Code::ConvertedDefault,
-                node.span,
-                format!(
-                    "this default is {} and is converted to the {} `{value}`",
-                    node.value.kind(),
-                    argument_type.name()
-                ),
-            )
-            .help(format!("write it as {}", argument_type.with_article())),
-        );
-    }
-    if let Some(choices) = choices
-        && !choices.iter().any(|choice| choice.is_same(&value))
-    {
-        let texts: Vec<String> = choices.iter().map(Scalar::to_string).collect();
-        report.push(
-            Diagnostic::new(
-                Code::DefaultNotInEnum,
-                node.span,
-                format!("the default `{value}` is not in the enum"),
-            )
-            .help(format!("expected one of: {}", texts.join(", "))),
-        );
-    }
-    Some(value)
-}
-
-/// Why a YAML node cannot be converted to a scalar of an argument type.
-enum ScalarConversionError {
-    WrongType,
-    Ambiguous(Yaml11Reading),
-}
-
-impl ScalarConversionError {
-    fn diagnostic(self, code: Code, node: &Node, argument_type: ArgumentType) -> Diagnostic {
-        match self {
-            Self::WrongType => Diagnostic::new(
-                code,
-                node.span,
-                match &node.value {
-                    YamlValue::Text(text) => {
-                        format!("`{text}` is not {}", argument_type.with_article())
-                    }
-                    other => format!(
-                        "expected {}, found {}",
-                        argument_type.with_article(),
-                        other.kind()
-                    ),
-                },
-            )
-            .help(match argument_type {
-                ArgumentType::String => "write a single value in quotes".to_owned(),
-                _ => format!("write {}, or change `type`", argument_type.with_article()),
-            }),
-            Self::Ambiguous(reading) => Diagnostic::new(
-                Code::AmbiguousScalar,
-                node.span,
-                format!("YAML 1.1 reads this as {reading}, YAML 1.2 does not"),
-            )
-            .help("put it in quotes if it is meant as text, or write it unambiguously"),
-        }
-    }
-}
-
-/// Converts a YAML node to a scalar of an argument type. Fails if there is no conversion, or if YAML 1.1 and
-/// YAML 1.2 read the node differently.
-fn convert_scalar(
-    node: &Node,
-    argument_type: ArgumentType,
-) -> Result<Scalar<'static>, ScalarConversionError> {
-    match (argument_type, node.yaml_1_1_reading) {
-        (_, None) => {}
-        (ArgumentType::Boolean, Some(Yaml11Reading::Boolean(value))) => {
-            return Ok(Scalar::Boolean(value));
-        }
-        (_, Some(reading)) => return Err(ScalarConversionError::Ambiguous(reading)),
-    }
-    let converted = match (argument_type, &node.value) {
-        (ArgumentType::String, YamlValue::Text(text)) => Some(Scalar::Text(text.clone().into())),
-        (ArgumentType::String, YamlValue::Integer(integer)) => {
-            Some(Scalar::Text(integer.to_string().into()))
-        }
-        (ArgumentType::String, YamlValue::Float(float)) => {
-            Some(Scalar::Text(Number::Float(*float).to_string().into()))
-        }
-        (ArgumentType::String, YamlValue::Boolean(boolean)) => {
-            Some(Scalar::Text(boolean.to_string().into()))
-        }
-        (ArgumentType::Integer, YamlValue::Integer(integer)) => Some(Scalar::Integer(*integer)),
-        (ArgumentType::Integer, YamlValue::Float(float)) => {
-            scalar::integer_from_float(*float).map(Scalar::Integer)
-        }
-        (ArgumentType::Integer, YamlValue::Boolean(boolean)) => {
-            Some(Scalar::Integer((*boolean).into()))
-        }
-        (ArgumentType::Integer, YamlValue::Text(text)) => {
-            scalar::parse_integer(text).map(Scalar::Integer)
-        }
-        (ArgumentType::Number, YamlValue::Integer(integer)) => {
-            Some(Scalar::Number(Number::Integer(*integer)))
-        }
-        (ArgumentType::Number, YamlValue::Float(float)) => {
-            Some(Scalar::Number(Number::Float(*float)))
-        }
-        (ArgumentType::Number, YamlValue::Text(text)) => {
-            scalar::parse_exact_number(text).map(Scalar::Number)
-        }
-        (ArgumentType::Boolean, YamlValue::Boolean(boolean)) => Some(Scalar::Boolean(*boolean)),
-        (ArgumentType::Boolean, YamlValue::Integer(integer)) => {
-            Some(Scalar::Boolean(*integer != 0))
-        }
-        (ArgumentType::Boolean, YamlValue::Text(text)) => {
-            scalar::parse_boolean(text).map(Scalar::Boolean)
-        }
-        _ => None,
-    };
-    converted.ok_or(ScalarConversionError::WrongType)
 }

@@ -5,6 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use climax_codegen::base_schema::added_fields;
 use climax_codegen::compile;
 use climax_input::code::{Code, EXPLANATIONS};
 use climax_input::draw::render;
@@ -81,6 +82,18 @@ fn invalid_configs_are_rejected_with_the_expected_errors() {
             "stderr",
             &render(&compiled.diagnostics, &sources.all),
         );
+    }
+}
+
+#[test]
+fn added_fields_are_refused_for_the_base_schema() {
+    let sources_of = |case| sources("golden", Path::new(case));
+    let sources = sources_of("added_fields.yaml");
+    let diagnostics = added_fields(&sources.all);
+    let rendered = render(&diagnostics, &sources.all);
+    assert_golden("rejected", Path::new("base_schema"), "stderr", &rendered);
+    for case in ["every_kind.yaml", "odd_names.yaml"] {
+        assert!(added_fields(&sources_of(case).all).is_empty(), "{case}");
     }
 }
 

@@ -6,11 +6,16 @@ use climax_core::risk::Risk;
 use climax_core::words::fold;
 use serde_json::json;
 
-use crate::facts::{ArgumentFacts, CliFacts, Facts, LimitFacts, PatternFacts, ToolFacts};
+use crate::facts::{
+    ArgumentFacts, CliFacts, CombinationFacts, ExampleFacts, Facts, LimitFacts, PatternFacts,
+    ToolFacts,
+};
 use crate::index::build_word_index;
 use crate::rows::{ByteRange, RowRange, ScalarRow, to_u32};
 use crate::schema::input_schema;
-use crate::tables::{ArgumentRow, CliRow, LimitRow, Tables, ToolRow};
+use crate::tables::{
+    ArgumentRow, CliRow, CombinationRow, ExampleRow, ExampleValueRow, LimitRow, Tables, ToolRow,
+};
 
 /// Builds the tables of a catalog.
 ///
@@ -62,11 +67,8 @@ impl<'f> TablesBuilder<'f> {
             .iter()
             .map(|tag| self.find_or_push(summary, tag))
             .collect();
-        let env: Vec<ByteRange> = cli
-            .env
-            .iter()
-            .map(|variable| self.push_text(variable))
-            .collect();
+        let env = self.push_texts(&cli.env);
+        let pass_env = self.push_texts(&cli.pass_env);
         let row = CliRow {
             stem: self.find_or_push(summary, cli.stem),
             name: self.find_or_push(summary, cli.name),
@@ -78,8 +80,9 @@ impl<'f> TablesBuilder<'f> {
             category_key: self.find_or_push(summary, &category_key),
             tags: self.tables.lists.extend(tags),
             command: self.find_or_push(summary, cli.command),
-            env: self.tables.lists.extend(env),
+            env,
             working_dir: cli.working_dir.map(|directory| self.push_text(directory)),
+            pass_env,
             summary,
             tools,
         };
@@ -102,7 +105,19 @@ impl<'f> TablesBuilder<'f> {
         let mut line = vec![tool.name, tool.description, cli.name];
         line.extend(cli.category);
         line.extend(&cli.tags);
+        line.extend(&tool.keywords);
         let line = fold(&line.join(" "));
+        let combinations: Vec<CombinationRow> = tool
+            .combinations
+            .iter()
+            .map(|rule| self.combination_row(rule))
+            .collect();
+        let examples: Vec<ExampleRow> = tool
+            .examples
+            .iter()
+            .map(|example| self.example_row(example))
+            .collect();
+        let ok_exit_codes = tool.ok_exit_codes.iter().copied().map(ScalarRow::Integer);
         let row = ToolRow {
             cli: to_u32(tool.cli),
             name: self.find_or_push(entry, tool.name),
@@ -110,6 +125,11 @@ impl<'f> TablesBuilder<'f> {
             command: self.find_or_push(entry, tool.command),
             arguments: self.tables.arguments.extend(arguments),
             limits: self.tables.limits.extend(limits),
+            combinations: self.tables.combinations.extend(combinations),
+            examples: self.tables.examples.extend(examples),
+            keywords: self.push_texts(&tool.keywords),
+            ok_exit_codes: self.tables.scalars.extend(ok_exit_codes),
+            has_json_output: tool.has_json_output,
             entry,
             haystack: ByteRange(to_u32(self.tables.haystack.len()), to_u32(line.len())),
             timeout_ms: tool.timeout_ms,
@@ -121,16 +141,37 @@ impl<'f> TablesBuilder<'f> {
 
     fn argument_row(&mut self, entry: ByteRange, argument: &ArgumentFacts<'f>) -> ArgumentRow {
         let mut scalar_row = |value| ScalarRow::new(value, |text| self.find_or_push(entry, text));
-        let default = argument.default.as_ref().map(&mut scalar_row);
+        let default: Vec<ScalarRow> = argument.default.iter().map(&mut scalar_row).collect();
         let choices: Vec<ScalarRow> = argument.choices.iter().map(scalar_row).collect();
         ArgumentRow {
             name: self.find_or_push(entry, argument.name),
             description: self.find_or_push(entry, argument.description),
             kind: argument.kind,
+            shape: argument.shape,
             required: argument.required,
             placement: argument.placement,
-            default,
-            choices: self.tables.choices.extend(choices),
+            is_path: argument.is_path,
+            default: self.tables.scalars.extend(default),
+            choices: self.tables.scalars.extend(choices),
+        }
+    }
+
+    fn combination_row(&mut self, rule: &CombinationFacts) -> CombinationRow {
+        CombinationRow {
+            kind: rule.kind,
+            arguments: self.tables.numbers.extend(rule.arguments.iter().copied()),
+        }
+    }
+
+    fn example_row(&mut self, example: &ExampleFacts<'_>) -> ExampleRow {
+        let values: Vec<ExampleValueRow> = example
+            .values
+            .iter()
+            .map(|value| ExampleValueRow::new(value, |text| self.push_text(text)))
+            .collect();
+        ExampleRow {
+            request: self.push_text(&example.request),
+            values: self.tables.example_values.extend(values),
         }
     }
 
@@ -139,6 +180,8 @@ impl<'f> TablesBuilder<'f> {
         let schema = pattern.and_then(|pattern| pattern.schema);
         LimitRow {
             argument: self.find_or_push(entry, argument),
+            origin: limit.origin,
+            target: limit.target,
             pattern: pattern.map(|pattern| self.find_or_push(entry, pattern.text)),
             pattern_schema: schema.map(|schema| self.find_or_push(entry, schema)),
             automaton: pattern.map_or(ByteRange::default(), |pattern| self.push_automaton(pattern)),
@@ -155,6 +198,12 @@ impl<'f> TablesBuilder<'f> {
             automata.to_mut().extend(pattern.automaton);
             piece
         })
+    }
+
+    /// Adds a list of texts.
+    fn push_texts(&mut self, texts: &[&str]) -> RowRange {
+        let pieces: Vec<ByteRange> = texts.iter().map(|text| self.push_text(text)).collect();
+        self.tables.lists.extend(pieces)
     }
 
     /// Adds a text as a line of its own, to keep generated code readable.
@@ -199,7 +248,7 @@ fn entry_json(cli: &CliFacts<'_>, tool: &ToolFacts<'_>) -> String {
     if let Some(risk @ (Risk::Write | Risk::Destructive)) = tool.risk {
         entry["risk"] = json!(risk.name());
     }
-    entry["input_schema"] = json!(input_schema(&tool.arguments, tool.risk));
+    entry["input_schema"] = json!(input_schema(&tool.arguments, &tool.combinations, tool.risk));
     entry.to_string()
 }
 
@@ -209,7 +258,7 @@ mod tests {
     use crate::baked::{Baked, BakedValue};
     use crate::facts::PlacementKind;
     use crate::narrow::narrow;
-    use climax_core::scalar::{ArgumentType, Number, Scalar};
+    use climax_core::scalar::{ArgumentType, Number, Scalar, ValueShape};
     use climax_policy::limit::Limit;
     use climax_policy::pattern::Pattern;
     use climax_policy::rules::{self, Policy};
@@ -220,10 +269,12 @@ mod tests {
             name,
             description: "",
             kind,
+            shape: ValueShape::Single,
             required: false,
-            default: None,
+            default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Flag,
+            is_path: false,
             limits: Vec::new(),
         }
     }
@@ -237,6 +288,11 @@ mod tests {
             arguments,
             timeout_ms: 30_000,
             risk: Some(Risk::Write),
+            combinations: Vec::new(),
+            ok_exit_codes: Vec::new(),
+            examples: Vec::new(),
+            keywords: Vec::new(),
+            has_json_output: false,
         }
     }
 
@@ -252,7 +308,7 @@ mod tests {
                 ..argument("text", ArgumentType::String)
             },
             ArgumentFacts {
-                default: Some(Scalar::Integer(-3)),
+                default: vec![Scalar::Integer(-3)],
                 ..argument("count", ArgumentType::Integer)
             },
             ArgumentFacts {
@@ -263,7 +319,7 @@ mod tests {
                 ..argument("scale", ArgumentType::Number)
             },
             ArgumentFacts {
-                default: Some(Scalar::Boolean(true)),
+                default: vec![Scalar::Boolean(true)],
                 placement: PlacementKind::Stdin,
                 ..argument("verbose", ArgumentType::Boolean)
             },
@@ -279,6 +335,7 @@ mod tests {
                     working_dir: Some(""),
                     category: Some("VCS"),
                     tags: vec!["tag", "\"quoted\""],
+                    pass_env: vec!["GH_*"],
                 },
                 CliFacts {
                     stem: "plain",
@@ -289,6 +346,7 @@ mod tests {
                     working_dir: None,
                     category: None,
                     tags: Vec::new(),
+                    pass_env: Vec::new(),
                 },
             ],
             tools: vec![
@@ -391,7 +449,7 @@ mod tests {
         );
         assert_eq!(
             parsed["input_schema"],
-            Value::from(input_schema(&tables.arguments_of(&tool), tool.risk))
+            Value::from(input_schema(&tables.arguments_of(&tool), &[], tool.risk))
         );
         let cli = tables.clis.rows().get(0);
         assert_eq!(

@@ -1,11 +1,12 @@
 //! Facts about tools, as configs and policies state them. Everything else in a catalog is derived from them.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{ArgumentType, Number, Scalar};
+use climax_core::scalar::{ArgumentType, Number, Scalar, ValueShape};
 use climax_policy::check::{KnownArgument, KnownTool};
-use climax_policy::limit::LimitRef;
+use climax_policy::limit::{Limit, LimitRef, LimitTarget};
 
 /// The facts about all tools.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +42,8 @@ fn known_argument<'k>(argument: &'k ArgumentFacts<'_>) -> KnownArgument<'k> {
     KnownArgument {
         name: argument.name,
         kind: argument.kind,
-        default: argument.default.as_ref(),
+        shape: argument.shape,
+        default: &argument.default,
         choices: &argument.choices,
     }
 }
@@ -65,6 +67,8 @@ pub struct CliFacts<'f> {
     pub category: Option<&'f str>,
     /// Additional search words.
     pub tags: Vec<&'f str>,
+    /// Variables that its commands inherit although they look like secrets: names, or prefixes followed by `*`.
+    pub pass_env: Vec<&'f str>,
 }
 
 /// The facts about one tool.
@@ -84,6 +88,16 @@ pub struct ToolFacts<'f> {
     pub timeout_ms: u64,
     /// The risk of a call, if the config states one.
     pub risk: Option<Risk>,
+    /// Which arguments a call may combine.
+    pub combinations: Vec<CombinationFacts>,
+    /// Exit codes other than 0 that are not errors.
+    pub ok_exit_codes: Vec<i64>,
+    /// Example calls that the config gives.
+    pub examples: Vec<ExampleFacts<'f>>,
+    /// Search words that are not shown.
+    pub keywords: Vec<&'f str>,
+    /// Whether the output is a JSON object, which a call also returns as such.
+    pub has_json_output: bool,
 }
 
 impl<'f> ToolFacts<'f> {
@@ -100,17 +114,21 @@ pub struct ArgumentFacts<'f> {
     pub name: &'f str,
     /// What it means; may be empty.
     pub description: &'f str,
-    /// The type of its value.
+    /// The type of its value, or of each of its values.
     pub kind: ArgumentType,
+    /// Whether it has one value or several.
+    pub shape: ValueShape,
     /// Whether a call must provide it.
     pub required: bool,
-    /// The value if a call does not provide one.
-    pub default: Option<Scalar<'f>>,
+    /// The value if a call does not provide one; empty if there is none. A list may have several.
+    pub default: Vec<Scalar<'f>>,
     /// The allowed values; empty if any value is allowed.
     pub choices: Vec<Scalar<'f>>,
     /// How the command receives its value.
     pub placement: PlacementKind,
-    /// The limits that policies set. A value must be within all of them.
+    /// Whether its value is a path.
+    pub is_path: bool,
+    /// The limits that the config and policies set. A value must be within all of them.
     pub limits: Vec<LimitFacts<'f>>,
 }
 
@@ -118,33 +136,38 @@ impl<'f> ArgumentFacts<'f> {
     /// Whether a value is within all limits.
     #[must_use]
     pub fn allows(&self, value: &Scalar<'_>) -> bool {
-        self.limits
-            .iter()
+        self.limits_of(LimitTarget::Value)
             .all(|limit| limit.borrowed().allows(value))
     }
 
-    /// The largest `min` of all limits.
-    #[must_use]
-    pub fn minimum(&self) -> Option<Number> {
-        let limit_ref = self.limits.iter().filter_map(|limit| limit.min);
-        strictest(limit_ref, Ordering::Greater)
+    /// The limits that apply to a target.
+    pub fn limits_of(&self, target: LimitTarget) -> impl Iterator<Item = &LimitFacts<'f>> {
+        let limits = self.limits.iter();
+        limits.filter(move |limit| limit.target == target)
     }
 
-    /// The smallest `max` of all limits.
+    /// The largest `min` of all limits that apply to a target.
     #[must_use]
-    pub fn maximum(&self) -> Option<Number> {
-        let limit_ref = self.limits.iter().filter_map(|limit| limit.max);
-        strictest(limit_ref, Ordering::Less)
+    pub fn minimum(&self, target: LimitTarget) -> Option<Number> {
+        let bounds = self.limits_of(target).filter_map(|limit| limit.min);
+        strictest(bounds, Ordering::Greater)
     }
 
-    /// The patterns that a value must match.
-    pub fn patterns(&self) -> impl Iterator<Item = PatternFacts<'f>> {
-        self.limits.iter().filter_map(|limit| limit.pattern)
+    /// The smallest `max` of all limits that apply to a target.
+    #[must_use]
+    pub fn maximum(&self, target: LimitTarget) -> Option<Number> {
+        let bounds = self.limits_of(target).filter_map(|limit| limit.max);
+        strictest(bounds, Ordering::Less)
+    }
+
+    /// The patterns that a target must match.
+    pub fn patterns(&self, target: LimitTarget) -> impl Iterator<Item = PatternFacts<'f>> {
+        self.limits_of(target).filter_map(|limit| limit.pattern)
     }
 }
 
-fn strictest(limit_ref: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
-    limit_ref.reduce(|strictest, bound| {
+fn strictest(bounds: impl Iterator<Item = Number>, stricter: Ordering) -> Option<Number> {
+    bounds.reduce(|strictest, bound| {
         if bound.compare(strictest) == Some(stricter) {
             bound
         } else {
@@ -164,11 +187,67 @@ pub enum PlacementKind {
     Directory,
     /// On standard input.
     Stdin,
+    /// As a word of the command line after `--`.
+    SeparatedWord,
 }
 
-/// A limit that a policy sets for the values of an argument.
+/// A rule about which arguments a call combines. Arguments are numbers within the tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CombinationFacts {
+    /// The rule.
+    pub kind: CombinationKind,
+    /// The arguments to which it applies.
+    pub arguments: Vec<u32>,
+}
+
+/// A kind of rule about which arguments a call combines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CombinationKind {
+    /// A call gives at most one of the arguments.
+    Exclusive,
+    /// A call gives at least one of the arguments.
+    AtLeastOne,
+    /// A call that gives the first argument gives all of them.
+    Requires,
+}
+
+/// An example call that the config gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExampleFacts<'f> {
+    /// What a person would ask for.
+    pub request: Cow<'f, str>,
+    /// The arguments of the call.
+    pub values: Vec<ExampleValue<'f>>,
+}
+
+/// A value in an example call. A list has one for each item, a map one for each key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExampleValue<'f> {
+    /// The argument's number within the tool.
+    pub argument: usize,
+    /// The key, if the argument is a map.
+    pub key: Option<Cow<'f, str>>,
+    /// The value.
+    pub value: Scalar<'f>,
+}
+
+/// Who sets a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LimitOrigin {
+    /// The config
+    Config,
+    /// A policy
+    #[default]
+    Policy,
+}
+
+/// A limit for the values of an argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitFacts<'f> {
+    /// Who sets it.
+    pub origin: LimitOrigin,
+    /// What it applies to.
+    pub target: LimitTarget,
     /// The pattern that the whole value must match.
     pub pattern: Option<PatternFacts<'f>>,
     /// The smallest allowed value.
@@ -181,11 +260,30 @@ pub struct LimitFacts<'f> {
 }
 
 impl<'f> LimitFacts<'f> {
+    /// The facts about a limit.
+    #[must_use]
+    pub fn new(origin: LimitOrigin, target: LimitTarget, limit: &'f Limit) -> Self {
+        let pattern = limit.pattern.as_ref();
+        Self {
+            origin,
+            target,
+            pattern: pattern.map(|pattern| PatternFacts {
+                text: &pattern.text,
+                schema: pattern.schema.as_deref(),
+                automaton: &pattern.automaton,
+            }),
+            min: limit.min,
+            max: limit.max,
+            begins_with_dash: pattern.is_some_and(|pattern| pattern.begins_with_dash),
+        }
+    }
+
     /// Borrows the limit for checking. The pattern is matched without its automaton, because [`LimitRef`] needs a
     /// `'static` one.
     #[must_use]
     pub fn borrowed(&self) -> LimitRef<'f> {
         LimitRef {
+            target: self.target,
             pattern: self.pattern.map_or("", |pattern| pattern.text),
             automaton: &[],
             min: self.min,
@@ -194,7 +292,7 @@ impl<'f> LimitFacts<'f> {
     }
 }
 
-/// A pattern that a policy sets.
+/// A pattern of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternFacts<'f> {
     /// The pattern as written.

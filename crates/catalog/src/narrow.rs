@@ -2,10 +2,10 @@
 
 use std::mem;
 
-use climax_policy::limit::Limit;
+use climax_policy::limit::LimitTarget;
 use climax_policy::rules::{Policy, ToolRule};
 
-use crate::facts::{Facts, LimitFacts, PatternFacts, ToolFacts};
+use crate::facts::{Facts, LimitFacts, LimitOrigin, ToolFacts};
 use crate::rows::to_u32;
 
 /// The numbers that the remaining CLIs and tools had before narrowing.
@@ -44,6 +44,7 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> OriginalNumb
             }
         }
         add_limits(&mut tool, &rules, facts.has_policy);
+        remove_refused_examples(&mut tool);
         let cli = to_u32(tool.cli);
         if original.clis.last() != Some(&cli) {
             let skipped = original.clis.last().map_or(cli, |last| cli - last - 1);
@@ -66,7 +67,8 @@ fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_
         let may_begin_with_dash = !has_policy || earlier_limits.any(|limit| limit.begins_with_dash);
         let rules = rules.iter().flatten();
         for limit in rules.filter_map(|rule| rule.limits.get(argument.name)) {
-            let limit = limit_facts(limit, may_begin_with_dash);
+            let mut limit = LimitFacts::new(LimitOrigin::Policy, LimitTarget::Value, limit);
+            limit.begins_with_dash &= may_begin_with_dash;
             argument
                 .choices
                 .retain(|choice| limit.borrowed().allows(choice));
@@ -75,17 +77,12 @@ fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_
     }
 }
 
-fn limit_facts(limit: &Limit, may_begin_with_dash: bool) -> LimitFacts<'_> {
-    let pattern = limit.pattern.as_ref();
-    LimitFacts {
-        pattern: pattern.map(|pattern| PatternFacts {
-            text: &pattern.text,
-            schema: pattern.schema.as_deref(),
-            automaton: &pattern.automaton,
-        }),
-        min: limit.min,
-        max: limit.max,
-        begins_with_dash: may_begin_with_dash
-            && pattern.is_some_and(|pattern| pattern.begins_with_dash),
-    }
+/// Removes the examples that the limits of a tool refuse.
+fn remove_refused_examples(tool: &mut ToolFacts<'_>) {
+    let arguments = &tool.arguments;
+    tool.examples.retain(|example| {
+        // The entries of maps are checked when the example is shown.
+        let mut values = example.values.iter().filter(|value| value.key.is_none());
+        values.all(|value| arguments[value.argument].allows(&value.value))
+    });
 }

@@ -8,9 +8,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{ArgumentType, Number, Scalar};
+use climax_core::scalar::{ArgumentType, Number, Scalar, ValueShape};
+use climax_policy::limit::LimitTarget;
 
-use crate::facts::PlacementKind;
+use crate::facts::{CombinationKind, LimitOrigin, PlacementKind};
 
 /// A value of fixed size that can be stored in a table.
 pub trait Row: Sized {
@@ -91,6 +92,14 @@ enum_row!(ArgumentType {
     Number,
     Boolean
 });
+enum_row!(ValueShape { Single, List, Map });
+enum_row!(CombinationKind {
+    Exclusive,
+    AtLeastOne,
+    Requires
+});
+enum_row!(LimitOrigin { Config, Policy });
+enum_row!(LimitTarget { Value, Key, Count });
 enum_row!(Risk {
     Read,
     Write,
@@ -100,7 +109,8 @@ enum_row!(PlacementKind {
     Positional,
     Flag,
     Directory,
-    Stdin
+    Stdin,
+    SeparatedWord
 });
 
 impl Row for bool {

@@ -46,6 +46,29 @@ impl ArgumentType {
     }
 }
 
+/// Whether an argument has one value or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueShape {
+    /// One value
+    Single,
+    /// A list of values: `array`
+    List,
+    /// A map from text to text: `object`
+    Map,
+}
+
+impl ValueShape {
+    /// The name in JSON Schema of the type of arguments with this shape, whose values have the type `item_type`.
+    #[must_use]
+    pub fn type_name(self, item_type: ArgumentType) -> &'static str {
+        match self {
+            Self::Single => item_type.name(),
+            Self::List => "array",
+            Self::Map => "object",
+        }
+    }
+}
+
 /// A finite number that keeps the distinction between `3` and `3.0`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {

@@ -1,7 +1,10 @@
 //! Makes example calls of a tool from its arguments.
 
-use climax_catalog::facts::{ArgumentFacts, PlacementKind, ToolFacts};
-use climax_core::scalar::{self, ArgumentType, Number, Scalar};
+use climax_catalog::facts::{
+    ArgumentFacts, CombinationKind, ExampleValue, PlacementKind, ToolFacts,
+};
+use climax_core::scalar::{self, ArgumentType, Number, Scalar, ValueShape};
+use climax_policy::limit::LimitTarget;
 
 /// The number of optional arguments in the second example.
 const MAX_OPTIONAL_ARGUMENTS: usize = 2;
@@ -95,42 +98,86 @@ const SAMPLE_NUMBERS: [(&str, i64); 13] = [
     ("year", 2026),
 ];
 
-/// The arguments of an example call: their numbers and values.
-pub type Example<'f> = Vec<(usize, Scalar<'f>)>;
+/// The arguments of an example call.
+pub type Example<'f> = Vec<ExampleValue<'f>>;
 
-/// Makes a call with the required arguments only (or with standard input, if none is required), and one with
-/// optional arguments, if there are any. Makes none if it finds no value that policies allow for a required
-/// argument.
+/// The examples that the config gives. If it gives none, makes a call with the required arguments only (or with
+/// standard input, if none is required), and one with optional arguments, if there are any. Makes none if it finds
+/// no value that limits allow for a required argument.
 #[must_use]
 pub fn examples<'f>(tool: &ToolFacts<'f>) -> Vec<Example<'f>> {
+    if !tool.examples.is_empty() {
+        let examples = tool.examples.iter();
+        return examples.map(|example| example.values.clone()).collect();
+    }
     let has_required = tool.required().next().is_some();
-    let is_minimal = |argument: &ArgumentFacts<'_>| {
-        argument.required || !has_required && argument.placement == PlacementKind::Stdin
+    let needed = needed_arguments(tool);
+    let is_minimal = |number: usize, argument: &ArgumentFacts<'_>| {
+        argument.required
+            || needed.contains(&number)
+            || !has_required && argument.placement == PlacementKind::Stdin
     };
     let arguments = || tool.arguments.iter().enumerate();
     let minimal: Option<Example<'f>> = arguments()
-        .filter(|(_, argument)| is_minimal(argument))
-        .map(|(number, argument)| Some((number, sample_value(argument)?)))
+        .filter(|(number, argument)| is_minimal(*number, argument))
+        .map(|(number, argument)| sample(number, argument))
         .collect();
     let Some(minimal) = minimal else {
         return Vec::new();
     };
-    // The working directory says nothing about the tool.
-    let is_optional = |argument: &ArgumentFacts<'_>| {
-        !is_minimal(argument) && argument.placement != PlacementKind::Directory
+    // The working directory says nothing about the tool. Arguments under rules about combinations may not go
+    // together.
+    let is_optional = |number: usize, argument: &ArgumentFacts<'_>| {
+        !is_minimal(number, argument)
+            && argument.placement != PlacementKind::Directory
+            && !is_in_a_combination(tool, number)
     };
     let optional: Example<'f> = arguments()
-        .filter(|(_, argument)| is_optional(argument))
-        .filter_map(|(number, argument)| Some((number, sample_value(argument)?)))
+        .filter(|(number, argument)| is_optional(*number, argument))
+        .filter_map(|(number, argument)| sample(number, argument))
         .take(MAX_OPTIONAL_ARGUMENTS)
         .collect();
     let mut examples = vec![minimal];
     if !optional.is_empty() {
         let mut longer = [examples[0].clone(), optional].concat();
-        longer.sort_by_key(|(number, _)| *number);
+        longer.sort_by_key(|value| value.argument);
         examples.push(longer);
     }
     examples
+}
+
+/// The first argument of each group of which a call needs at least one.
+fn needed_arguments(tool: &ToolFacts<'_>) -> Vec<usize> {
+    let rules = tool.combinations.iter();
+    let rules = rules.filter(|rule| rule.kind == CombinationKind::AtLeastOne);
+    let is_required = |number: &u32| tool.arguments[*number as usize].required;
+    let unmet = rules.filter(|rule| !rule.arguments.iter().any(is_required));
+    let first = unmet.filter_map(|rule| rule.arguments.first());
+    first.map(|number| *number as usize).collect()
+}
+
+fn is_in_a_combination(tool: &ToolFacts<'_>, argument: usize) -> bool {
+    let mut numbers = tool.combinations.iter().flat_map(|rule| &rule.arguments);
+    numbers.any(|number| *number as usize == argument)
+}
+
+/// A sample value of an argument. A list gets one item, and a map one entry.
+fn sample<'f>(number: usize, argument: &ArgumentFacts<'f>) -> Option<ExampleValue<'f>> {
+    let is_map = argument.shape == ValueShape::Map;
+    let is_key = |key: &&str| {
+        let mut limits = argument.limits_of(LimitTarget::Key);
+        limits.all(|limit| limit.borrowed().allows(&Scalar::Text((*key).into())))
+    };
+    let keys = ["name", "NAME", "key", "app", "a", "A"];
+    let key = is_map.then(|| keys.into_iter().find(is_key));
+    Some(ExampleValue {
+        argument: number,
+        key: match key {
+            Some(key) => Some(key?.into()),
+            None => None,
+        },
+        value: sample_value(argument)?,
+    })
 }
 
 /// The most specific value that the argument and its limits allow.
@@ -138,7 +185,7 @@ fn sample_value<'f>(argument: &ArgumentFacts<'f>) -> Option<Scalar<'f>> {
     let default = argument.default.iter();
     if !argument.choices.is_empty() {
         // A choice other than the default shows more.
-        let is_default = |value: &&Scalar<'f>| argument.default.as_ref() == Some(*value);
+        let is_default = |value: &&Scalar<'f>| argument.default.first() == Some(*value);
         let choices = argument.choices.iter();
         let others = choices.clone().filter(|choice| !is_default(choice));
         let mut all = others.chain(choices.filter(is_default));
@@ -153,10 +200,8 @@ fn sample_value<'f>(argument: &ArgumentFacts<'f>) -> Option<Scalar<'f>> {
         ArgumentType::Integer | ArgumentType::Number => {
             let sample =
                 Number::Integer(look_up_by_name(argument.name, &SAMPLE_NUMBERS).unwrap_or(1));
-            let bounds = argument
-                .limits
-                .iter()
-                .flat_map(|limit| [limit.min, limit.max]);
+            let limits = argument.limits_of(LimitTarget::Value);
+            let bounds = limits.flat_map(|limit| [limit.min, limit.max]);
             let numbers = [sample].into_iter().chain(bounds.flatten());
             let numbers = numbers.filter_map(|number| scalar_at_least(argument.kind, number));
             numbers.chain(default.cloned()).find(is_allowed)
@@ -164,7 +209,9 @@ fn sample_value<'f>(argument: &ArgumentFacts<'f>) -> Option<Scalar<'f>> {
         ArgumentType::String => {
             let text = |text: &'f str| Scalar::Text(text.into());
             let documented = documented_example(argument.description).map(text);
-            let by_name = look_up_by_name(argument.name, &SAMPLE_TEXTS).map(text);
+            let path = argument.is_path.then_some("notes.txt");
+            let by_name = look_up_by_name(argument.name, &SAMPLE_TEXTS).or(path);
+            let by_name = by_name.map(text);
             let my_name = || format!("my-{}", argument.name.replace(['_', ' '], "-"));
             let my_name = || Scalar::Text(my_name().into());
             let samples = SAMPLE_TEXTS.iter().map(|(_, value)| text(value));
@@ -228,8 +275,9 @@ mod tests {
 
     /// The examples of a tool, each as `name=value ...`.
     fn example_texts(tool: &ToolFacts<'_>) -> Vec<String> {
-        let assignment = |(number, value): &(usize, Scalar<'_>)| {
-            format!("{}={}", tool.arguments[*number].name, value.json())
+        let assignment = |value: &ExampleValue<'_>| {
+            let name = tool.arguments[value.argument].name;
+            format!("{name}={}", value.value.json())
         };
         let text =
             |example: &Example<'_>| example.iter().map(assignment).collect::<Vec<_>>().join(" ");
@@ -250,12 +298,12 @@ mod tests {
     fn values_come_from_names_types_enums_and_defaults() {
         let mut format = argument("format", ArgumentType::String);
         format.choices = vec![text("text"), text("xml")];
-        format.default = Some(text("text"));
+        format.default = vec![text("text")];
         let mut id = argument("container_id", ArgumentType::String);
         id.required = true;
         let container = argument("container", ArgumentType::String);
         let mut branch = argument("source_branch", ArgumentType::String);
-        branch.default = Some(text("trunk"));
+        branch.default = vec![text("trunk")];
         assert_eq!(
             example_texts(&tool(vec![format, id, container])),
             [

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use climax_catalog::facts::{ArgumentFacts, LimitFacts, PlacementKind, ToolFacts};
+use climax_catalog::facts::{ArgumentFacts, LimitFacts, LimitOrigin, PlacementKind, ToolFacts};
 use climax_core::risk::Risk;
 use climax_core::scalar::{ArgumentType, Number, Scalar};
+use climax_policy::limit::LimitTarget;
 
 /// Longer lists of choices are only in the schema.
 const MAX_LISTED_CHOICES: usize = 12;
@@ -29,7 +30,13 @@ pub fn guidance(tool: &ToolFacts<'_>) -> Guidance {
 fn best_practices(tool: &ToolFacts<'_>) -> Vec<String> {
     let required: Vec<String> = tool
         .required()
-        .map(|argument| format!("'{}' ({})", argument.name, argument.kind.name()))
+        .map(|argument| {
+            format!(
+                "'{}' ({})",
+                argument.name,
+                argument.shape.type_name(argument.kind)
+            )
+        })
         .collect();
     let mut sentences = vec![if required.is_empty() {
         "No argument is required.".to_owned()
@@ -48,10 +55,11 @@ fn best_practices(tool: &ToolFacts<'_>) -> Vec<String> {
             PlacementKind::Directory => {
                 sentences.push(format!("'{name}' is the working directory."));
             }
-            PlacementKind::Positional | PlacementKind::Flag => {}
+            PlacementKind::Positional | PlacementKind::Flag | PlacementKind::SeparatedWord => {}
         }
-        if let Some(default) = &argument.default {
-            let default = format_value(default);
+        if !argument.default.is_empty() {
+            let default: Vec<String> = argument.default.iter().map(format_value).collect();
+            let default = default.join(", ");
             sentences.push(format!("'{name}' defaults to {default}."));
         }
     }
@@ -102,20 +110,28 @@ fn refuses_leading_dash(argument: &ArgumentFacts<'_>) -> bool {
 }
 
 fn limit_sentences(name: &str, limit: &LimitFacts<'_>) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if let Some(pattern) = limit.pattern {
-        let pattern = pattern.text;
-        sentences.push(format!("'{name}' must match {pattern} (policy)."));
-    }
-    match (limit.min, limit.max) {
-        (Some(min), Some(max)) => {
-            sentences.push(format!("'{name}' must be from {min} to {max} (policy)."));
-        }
-        (Some(min), None) => sentences.push(format!("'{name}' must be at least {min} (policy).")),
-        (None, Some(max)) => sentences.push(format!("'{name}' must be at most {max} (policy).")),
-        (None, None) => {}
-    }
-    sentences
+    let subject = match limit.target {
+        LimitTarget::Value => format!("'{name}' must"),
+        LimitTarget::Key => format!("Keys of '{name}' must"),
+        LimitTarget::Count => format!("The number of items of '{name}' must"),
+    };
+    let origin = match limit.origin {
+        LimitOrigin::Config => "",
+        LimitOrigin::Policy => " (policy)",
+    };
+    let pattern = limit
+        .pattern
+        .map(|pattern| format!("match {}", pattern.text));
+    let range = match (limit.min, limit.max) {
+        (Some(min), Some(max)) => Some(format!("be from {min} to {max}")),
+        (Some(min), None) => Some(format!("be at least {min}")),
+        (None, Some(max)) => Some(format!("be at most {max}")),
+        (None, None) => None,
+    };
+    let requirements = pattern.into_iter().chain(range);
+    requirements
+        .map(|requirement| format!("{subject} {requirement}{origin}."))
+        .collect()
 }
 
 /// Formats a value: text in quotes, anything else as JSON.

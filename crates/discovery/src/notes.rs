@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use climax_catalog::facts::{Facts, ToolFacts};
-use climax_catalog::rows::{ByteRange, RowRange, Rows, ScalarRow, Table, to_u32};
-use climax_core::scalar::Scalar;
+use climax_catalog::facts::{ExampleValue, Facts, ToolFacts};
+use climax_catalog::rows::{ByteRange, RowRange, Rows, Table, to_u32};
+use climax_catalog::tables::ExampleValueRow;
 
 use crate::complexity::{Complexity, complexity};
 use crate::example::examples;
@@ -24,7 +24,7 @@ climax_catalog::tables! {
         /// The example calls of all tools: ranges of `values`.
         examples: Table<RowRange>,
         /// The argument values of all example calls.
-        values: Table<ExampleValue>,
+        values: Table<ExampleValueRow>,
         /// The sentences of all best practices and pitfalls.
         sentences: Table<ByteRange>,
         /// The tool numbers of all lists of related tools.
@@ -58,16 +58,6 @@ climax_catalog::row! {
     }
 }
 
-climax_catalog::row! {
-    /// An argument value of an example call.
-    ExampleValue {
-        /// The argument's number within the tool.
-        argument: u32,
-        /// Its value.
-        value: ScalarRow,
-    }
-}
-
 impl Notes {
     /// The note of a tool, by its number.
     #[must_use]
@@ -75,17 +65,15 @@ impl Notes {
         self.tools.rows().get(tool)
     }
 
-    /// The example calls of a list, each as pairs of argument number and value.
+    /// The example calls of a list.
     pub fn examples(
         &self,
         list: RowRange,
-    ) -> impl Iterator<Item = impl Iterator<Item = (u32, Scalar<'_>)>> {
+    ) -> impl Iterator<Item = impl Iterator<Item = ExampleValue<'_>>> {
         let examples = self.examples.rows().slice(list);
         examples.iter().map(|values| {
             let values = self.values.rows().slice(values);
-            values
-                .iter()
-                .map(|row| (row.argument, row.value.of(&self.text)))
+            values.iter().map(|row| row.of(&self.text))
         })
     }
 
@@ -152,11 +140,8 @@ impl NotesBuilder {
     fn push_examples(&mut self, tool: &ToolFacts<'_>) -> RowRange {
         let mut ranges = Vec::new();
         for example in examples(tool) {
-            let row = |(argument, value): &(usize, Scalar<'_>)| ExampleValue {
-                argument: to_u32(*argument),
-                value: ScalarRow::new(value, |text| self.intern(text)),
-            };
-            let rows: Vec<ExampleValue> = example.iter().map(row).collect();
+            let row = |value| ExampleValueRow::new(value, |text| self.intern(text));
+            let rows: Vec<ExampleValueRow> = example.iter().map(row).collect();
             ranges.push(self.notes.values.extend(rows));
         }
         self.notes.examples.extend(ranges)

@@ -1,7 +1,7 @@
 //! Facts for tests.
 
 use climax_catalog::facts::{ArgumentFacts, CliFacts, PlacementKind, ToolFacts};
-use climax_core::scalar::ArgumentType;
+use climax_core::scalar::{ArgumentType, ValueShape};
 
 /// A CLI with nothing but a name.
 pub(crate) fn cli(name: &str) -> CliFacts<'_> {
@@ -14,6 +14,7 @@ pub(crate) fn cli(name: &str) -> CliFacts<'_> {
         working_dir: None,
         category: None,
         tags: Vec::new(),
+        pass_env: Vec::new(),
     }
 }
 
@@ -27,6 +28,11 @@ pub(crate) fn tool(arguments: Vec<ArgumentFacts<'_>>) -> ToolFacts<'_> {
         arguments,
         timeout_ms: 30_000,
         risk: None,
+        combinations: Vec::new(),
+        ok_exit_codes: Vec::new(),
+        examples: Vec::new(),
+        keywords: Vec::new(),
+        has_json_output: false,
     }
 }
 
@@ -36,10 +42,12 @@ pub(crate) fn argument(name: &str, kind: ArgumentType) -> ArgumentFacts<'_> {
         name,
         description: "",
         kind,
+        shape: ValueShape::Single,
         required: false,
-        default: None,
+        default: Vec::new(),
         choices: Vec::new(),
         placement: PlacementKind::Positional,
+        is_path: false,
         limits: Vec::new(),
     }
 }

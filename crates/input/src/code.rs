@@ -26,6 +26,10 @@ pub enum Code {
     BadTimeout = 23,
     BadPlaceholder = 24,
     ReservedToolName = 25,
+    BadCombination = 26,
+    BadExample = 27,
+    ShellOperator = 28,
+    BadExitCode = 29,
     BadArgumentName = 30,
     DuplicateArgument = 31,
     BadDefault = 32,
@@ -38,6 +42,12 @@ pub enum Code {
     ConflictingPlacements = 39,
     DuplicatePlacement = 40,
     PlacementNeedsString = 41,
+    MisplacedField = 42,
+    BadFlag = 43,
+    BadSeparator = 44,
+    BadFileSuffix = 45,
+    BadItemCount = 46,
+    AddedField = 47,
     UnknownTool = 50,
     UnknownArgument = 51,
     BadPattern = 52,
@@ -63,6 +73,8 @@ pub enum Code {
     ShellSyntax = 107,
     IgnoredTool = 108,
     ApprovalUnspecified = 109,
+    DuplicateFlag = 110,
+    OptionalBeforeRequired = 111,
 }
 
 impl Code {
@@ -245,6 +257,37 @@ A tool has the name of a built-in tool: `climax_search`, `climax_call`, `climax_
 `climax_write`, `climax_destructive` or `climax_output`. Agents could not tell the two apart.",
     ),
     (
+        Code::BadCombination,
+        "\
+`exclusive`, `at_least_one` or `requires` names an argument that the tool does not have, names one
+twice, or names too few.
+
+    exclusive: [[lines, bytes]]      # at most one of the two
+    at_least_one: [[name, id]]       # one or both
+    requires: {password: [user]}     # no password without a user",
+    ),
+    (
+        Code::BadExample,
+        "\
+A call with the arguments of an example would be refused, or its request is empty. Examples are
+checked by the code that reads calls: argument names must be exact, and values must satisfy types,
+enums, patterns and rules about combinations. The message shows what a call would answer.",
+    ),
+    (
+        Code::ShellOperator,
+        "\
+A command contains a shell operator as a word of its own: `|`, `||`, `&&`, `;`, `&`, `>`, `>>`, `<`
+or `2>&1`. Commands run without a shell, so the program would get it as an argument. Write a script
+that contains the pipe or redirection, and use it as the command. Such characters inside of a word,
+as in a jq filter, are fine.",
+    ),
+    (
+        Code::BadExitCode,
+        "\
+An entry of `ok_exit_codes` is not an exit code. Exit codes are whole numbers from 0 to 255. 0 is
+never an error and need not be listed.",
+    ),
+    (
         Code::BadArgumentName,
         "\
 The name of an argument is empty. It is a property name in the input schema of the tool, which
@@ -318,6 +361,44 @@ and one standard input.",
         "\
 An argument with `cwd` or `stdin` does not have the type string. A working directory and standard
 input are text.",
+    ),
+    (
+        Code::MisplacedField,
+        "\
+A field does not go with the other fields of the argument: `items`, `separator`, `min_items` and
+`max_items` need `type: array`; `keys` and `key_value` need `type: object`, which can have neither
+`enum` nor `default`; `joined` needs a flag with a value; a flag for `true` and `false` needs `type:
+boolean`; `place` needs a word of the command line; `as_file` and `path` need text.",
+    ),
+    (
+        Code::BadFlag,
+        "\
+A flag is empty, or the flag of a boolean ends with `=`. Without `flag`, the flag is made of the
+argument's name; for a value without a flag, set `positional: true`. A boolean adds its flag without
+a value, so nothing could follow the `=`. To pass `--flag=true`, use a string with an enum.",
+    ),
+    (
+        Code::BadSeparator,
+        "\
+`separator` or `key_value` is empty, or a value of the enum contains the separator of the list, so
+the program could not tell where the item ends.",
+    ),
+    (
+        Code::BadFileSuffix,
+        "\
+The value of `as_file` is neither `true` nor an ending such as \".yaml\". An ending begins with a dot
+and contains only letters, digits, dots, dashes and underscores.",
+    ),
+    (
+        Code::BadItemCount,
+        "\
+`min_items` or `max_items` is not a whole number from 0 to 1,000,000.",
+    ),
+    (
+        Code::AddedField,
+        "\
+With `--base-schema`, `climax-codegen check` reports every field and value that CLImax for Python
+does not have. Remove it if the config must work with both.",
     ),
     (
         Code::UnknownTool,
@@ -448,7 +529,7 @@ Write it in the type of the argument, so that nobody is misled.",
         "\
 The policy allows a tool with `risk: destructive` and does not limit these arguments, so an agent
 can destroy anything that the program can reach. Limit the values with `pattern` in the policy, or
-with `enum` in the config if all values are known.",
+with `pattern` or `enum` in the config.",
     ),
     (
         Code::NoCategory,
@@ -466,10 +547,9 @@ default. `positional`, `cwd`, `stdin`, `required` and `enum` have no effect on i
     (
         Code::ShellSyntax,
         "\
-A command contains shell syntax, or a flag contains several words. Commands run without a shell:
-`command` is split at white space, and a `flag` is a single word. Quotes, pipes and redirections are
-passed to the program unchanged. Remove quotes; for a pipe, write a script and use that as the
-command. If the second word of a flag is fixed, put both words into the `command` of the tool.",
+A command contains quotes, or a flag contains several words. Commands run without a shell: `command`
+is split at white space, and a `flag` is a single word. Quotes are passed to the program unchanged;
+remove them. If the second word of a flag is fixed, put both words into the `command` of the tool.",
     ),
     (
         Code::IgnoredTool,
@@ -483,6 +563,18 @@ be written for several servers. Correct the name if it is a typo.",
 The policy allows tools that change or destroy data, but does not set `approval`. CLImax for Python
 asks a person before each call of a tool with `risk: write` or `destructive`; this version does not.
 Set `approval: {global: none}` to confirm that they may run without approval.",
+    ),
+    (
+        Code::DuplicateFlag,
+        "\
+Two arguments of a tool have the same flag. Most programs use only the last one. If the program
+accepts the flag several times, use one argument with `type: array`.",
+    ),
+    (
+        Code::OptionalBeforeRequired,
+        "\
+An optional positional argument comes before one that is always present. If a call omits the first,
+the program takes the second for it. Make the first one required, or define it last.",
     ),
 ];
 

@@ -2,7 +2,7 @@
 //! less restricted than the author intended is an error.
 
 use climax_core::risk::Risk;
-use climax_core::scalar::{ArgumentType, Scalar};
+use climax_core::scalar::{ArgumentType, Scalar, ValueShape};
 use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{Spanned, closest};
@@ -70,10 +70,12 @@ pub struct KnownTool<'k> {
 pub struct KnownArgument<'k> {
     /// The name.
     pub name: &'k str,
-    /// The type.
+    /// The type of its value, or of each of its values.
     pub kind: ArgumentType,
-    /// The value if a call omits the argument.
-    pub default: Option<&'k Scalar<'k>>,
+    /// Whether it has one value or several.
+    pub shape: ValueShape,
+    /// The value if a call omits the argument; empty if there is none. A list may have several.
+    pub default: &'k [Scalar<'k>],
     /// The values of `enum`; empty if any value is allowed.
     pub choices: &'k [Scalar<'k>],
 }
@@ -203,7 +205,7 @@ fn tool_rule(
             report.push(Diagnostic::new(Code::UnknownArgument, name.span, message).help(help));
             continue;
         };
-        if let Some(limit) = limit(written, &name, argument, report) {
+        if let Some(limit) = check_limit(written, &name, argument, report) {
             limits.push((name.value, limit));
         }
     }
@@ -213,7 +215,8 @@ fn tool_rule(
     }
 }
 
-fn limit(
+/// Checks the limit for an argument. Fails if there are errors.
+pub fn check_limit(
     written: WrittenLimit,
     name: &Spanned<String>,
     argument: &KnownArgument<'_>,
@@ -225,9 +228,13 @@ fn limit(
         let Some(bound) = bound else { continue };
         if !is_number {
             let message = format!(
-                "`{key}` applies only to numbers, but `{}` is a {}",
+                "`{key}` applies only to numbers, but `{}` is {}",
                 name.value,
-                argument.kind.name()
+                match argument.shape {
+                    ValueShape::Map => "a map",
+                    ValueShape::List => "a list of text",
+                    ValueShape::Single => argument.kind.with_article(),
+                }
             );
             report.push(
                 Diagnostic::new(Code::BoundOnNonNumber, bound.span, message)
@@ -283,9 +290,8 @@ fn check_config_values(
     report: &mut Vec<Diagnostic>,
 ) {
     let name = argument.name;
-    if let Some(default) = argument.default
-        && !limit.borrowed().allows(default)
-    {
+    let mut defaults = argument.default.iter();
+    if let Some(default) = defaults.find(|default| !limit.borrowed().allows(default)) {
         let text = default.to_string();
         let message = format!("this limit excludes the default of `{name}`: `{text}`");
         report.push(

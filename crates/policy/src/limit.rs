@@ -17,9 +17,33 @@ pub struct Limit {
     pub max: Option<Number>,
 }
 
+/// What a limit applies to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LimitTarget {
+    /// A value: of a list, each item; of a map, each key with its value, as the command gets it.
+    #[default]
+    Value,
+    /// Each key of a map.
+    Key,
+    /// The number of items of a list.
+    Count,
+}
+
+impl LimitTarget {
+    /// Formats a bound for messages. Bounds of values are floats, as in CLImax for Python.
+    fn format_bound(self, bound: Number) -> String {
+        match self {
+            Self::Count => bound.to_string(),
+            Self::Value | Self::Key => Number::Float(bound.to_f64()).to_string(),
+        }
+    }
+}
+
 /// A borrowed limit, which checks values. Its parts may be baked into the binary.
 #[derive(Clone, Copy)]
 pub struct LimitRef<'l> {
+    /// What it applies to.
+    pub target: LimitTarget,
     /// The source of the pattern; empty if there is none.
     pub pattern: &'l str,
     /// The baked automaton of the pattern; empty if there is none.
@@ -35,6 +59,7 @@ impl Limit {
     #[must_use]
     pub fn borrowed(&self) -> LimitRef<'_> {
         LimitRef {
+            target: LimitTarget::Value,
             pattern: self.pattern.as_ref().map_or("", |pattern| &pattern.text),
             automaton: &[],
             min: self.min,
@@ -60,11 +85,18 @@ impl LimitRef<'_> {
         number: Option<Number>,
         errors: &mut Vec<String>,
     ) {
-        let Self { pattern, .. } = *self;
+        let Self {
+            target, pattern, ..
+        } = *self;
+        let subject = match target {
+            LimitTarget::Value => "value",
+            LimitTarget::Key => "key",
+            LimitTarget::Count => "number of items",
+        };
         if !pattern.is_empty() && !is_match(pattern, self.automaton, text) {
             let value = truncate_for_message(text);
             errors.push(format!(
-                "Argument '{argument}': value '{value}' does not match pattern '{pattern}'"
+                "Argument '{argument}': {subject} '{value}' does not match pattern '{pattern}'"
             ));
         }
         let Some(value) = number else { return };
@@ -74,17 +106,17 @@ impl LimitRef<'_> {
                 Some(Ordering::Greater | Ordering::Equal)
             )
         {
-            let min = Number::Float(min.to_f64());
+            let min = target.format_bound(min);
             errors.push(format!(
-                "Argument '{argument}': value {value} is below minimum {min}"
+                "Argument '{argument}': {subject} {value} is below minimum {min}"
             ));
         }
         if let Some(max) = self.max
             && !matches!(value.compare(max), Some(Ordering::Less | Ordering::Equal))
         {
-            let max = Number::Float(max.to_f64());
+            let max = target.format_bound(max);
             errors.push(format!(
-                "Argument '{argument}': value {value} exceeds maximum {max}"
+                "Argument '{argument}': {subject} {value} exceeds maximum {max}"
             ));
         }
     }

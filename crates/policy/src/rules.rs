@@ -29,13 +29,19 @@ impl Policy {
     /// Builds the automata of all patterns, for a policy that is baked.
     #[cfg(feature = "bake")]
     pub fn bake_patterns(&mut self) {
-        let mut automata: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        let limits = self.tools.values_mut();
-        for limit in limits.flat_map(|tool| tool.limits.values_mut()) {
-            if let Some(pattern) = &mut limit.pattern {
-                let automaton = automata.entry(pattern.text.clone());
-                pattern.automaton = automaton.or_insert_with(|| pattern.bake()).clone();
-            }
+        let tools = self.tools.values_mut();
+        bake_patterns(tools.flat_map(|tool| tool.limits.values_mut()));
+    }
+}
+
+/// Builds the automata of the patterns of limits.
+#[cfg(feature = "bake")]
+pub fn bake_patterns<'l>(limits: impl Iterator<Item = &'l mut Limit>) {
+    let mut automata: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for limit in limits {
+        if let Some(pattern) = &mut limit.pattern {
+            let automaton = automata.entry(pattern.text.clone());
+            pattern.automaton = automaton.or_insert_with(|| pattern.bake()).clone();
         }
     }
 }
@@ -94,8 +100,6 @@ impl EnvironmentRule {
         const MINIMAL: [&str; 8] = [
             "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "TERM",
         ];
-        let contains =
-            |patterns: &[String]| patterns.iter().any(|pattern| matches_name(pattern, name));
         let is_inherited = match self.inherit {
             InheritedVariables::All => true,
             InheritedVariables::Safe => !is_secret_name(name),
@@ -103,11 +107,27 @@ impl EnvironmentRule {
                 MINIMAL.iter().any(|pattern| matches_name(pattern, name))
             }
         };
-        (is_inherited || contains(&self.allow)) && !contains(&self.deny)
+        (is_inherited || contains(&self.allow, name)) && !contains(&self.deny, name)
+    }
+
+    /// Whether commands of a CLI inherit the variable if its config says that they need it. `minimal` does not let
+    /// configs add variables.
+    #[must_use]
+    pub fn passes_if_needed(&self, name: &str) -> bool {
+        match self.inherit {
+            InheritedVariables::All | InheritedVariables::Safe => !contains(&self.deny, name),
+            InheritedVariables::Minimal => self.passes(name),
+        }
     }
 }
 
-fn matches_name(pattern: &str, name: &str) -> bool {
+fn contains(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches_name(pattern, name))
+}
+
+/// Whether a variable has a name, or a prefix that is followed by `*`.
+#[must_use]
+pub fn matches_name(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == pattern,

@@ -71,6 +71,7 @@ pub struct WrittenToolRule {
 }
 
 /// An entry of `args`
+#[derive(Default)]
 pub struct WrittenLimit {
     /// `pattern`
     pub pattern: Option<Spanned<String>>,

@@ -22,6 +22,9 @@ pub struct CommandSpec<'a> {
     /// Program and arguments of a cleanup command that runs if this one is ended early, for example to remove
     /// a container. Empty if no cleanup is needed.
     pub cleanup: Vec<&'a str>,
+    /// A directory that is removed when the command has ended, even if the server was killed. Empty if there is
+    /// none.
+    pub temporary_directory: &'a str,
     /// How long it may run, and how long to wait if a limit of the system keeps it from being started.
     pub timeout: Duration,
     /// How its output is captured.

@@ -20,6 +20,7 @@
 //! | `run` | runs one command from the server's side |
 //! | `output`, `captured`, `last_line` | read pipes: the beginning and the end of the output, its last line |
 //! | `store`, `stored_output` | files that hold output that is too long for a response |
+//! | `private_files` | files that exist only during a call |
 //! | `pool` | idle workers, and the server's end of their connections |
 //! | `adoption` | ends what the server adopts from a killed supervisor |
 //! | `limits` | the limits of open files and processes |
@@ -39,6 +40,7 @@ mod limits;
 mod output;
 mod platform;
 mod pool;
+mod private_files;
 mod process_tree;
 mod program;
 mod protocol;
@@ -53,6 +55,7 @@ use nix::sys::signal::SigSet;
 
 pub use captured::{CaptureOptions, CapturedOutput, CommandOutput, StoredSummary};
 pub use command::{CommandSpec, WorkingDirectory};
+pub use private_files::{CallDirectory, PrivateFiles};
 pub use program::find_program;
 pub use run::{Completion, Outcome, Runner, RunnerOptions};
 pub use store::{OutputId, OutputStore, StoreOptions, StreamStore};

@@ -30,6 +30,8 @@ pub(crate) struct RunRequest<S> {
     pub(crate) is_directory_open: bool,
     /// The command to run if this one is ended early; empty if there is none.
     pub(crate) cleanup: Vec<S>,
+    /// The directory to remove when the command has ended; empty if there is none.
+    pub(crate) temporary_directory: S,
     /// Whether to report that the command was started, not only that it ended.
     pub(crate) reports_start: bool,
 }
@@ -55,6 +57,7 @@ impl<S: AsRef<str>> RunRequest<S> {
             bytes.push(0);
         };
         push(self.directory.as_ref());
+        push(self.temporary_directory.as_ref());
         for (is_set, mark) in [
             (self.is_directory_open, OPEN_DIRECTORY_MARK),
             (self.reports_start, START_REPORT_MARK),
@@ -94,6 +97,7 @@ impl RunRequest<String> {
         let text = String::from_utf8(body).map_err(io::Error::other)?;
         let mut strings = text.split_terminator('\0').map(str::to_owned);
         let directory = strings.next().unwrap_or_default();
+        let temporary_directory = strings.next().unwrap_or_default();
         let mut has_mark = |mark| strings.next().is_some_and(|text| text == mark);
         let is_directory_open = has_mark(OPEN_DIRECTORY_MARK);
         let reports_start = has_mark(START_REPORT_MARK);
@@ -108,6 +112,7 @@ impl RunRequest<String> {
             directory,
             is_directory_open,
             cleanup,
+            temporary_directory,
             reports_start,
         };
         Ok(Some((request, descriptors)))
@@ -232,6 +237,7 @@ mod tests {
             directory: "/tmp",
             is_directory_open: true,
             cleanup: vec!["docker", "rm"],
+            temporary_directory: "/tmp/x",
             reports_start: true,
         };
         let bytes = request.encode().expect("short enough");
@@ -246,6 +252,7 @@ mod tests {
         assert_eq!(received.directory, request.directory);
         assert_eq!(received.is_directory_open, request.is_directory_open);
         assert_eq!(received.cleanup, request.cleanup);
+        assert_eq!(received.temporary_directory, request.temporary_directory);
         assert_eq!(received.reports_start, request.reports_start);
         let [descriptor] = <[OwnedFd; 1]>::try_from(descriptors).expect("one descriptor");
         io::PipeWriter::from(descriptor)
@@ -267,6 +274,7 @@ mod tests {
             directory: "",
             is_directory_open: false,
             cleanup: vec![],
+            temporary_directory: "",
             reports_start: false,
         };
         let bytes = request.encode().expect("short enough");

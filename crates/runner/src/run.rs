@@ -19,6 +19,7 @@ use crate::command::{CommandSpec, WorkingDirectory};
 use crate::limits::{self, ReachedLimit};
 use crate::output::{OutputStream, drain};
 use crate::pool::{StartPermit, Worker, WorkerPool};
+use crate::private_files::PrivateFiles;
 use crate::protocol::{RunReport, RunRequest};
 use crate::store::OutputStore;
 
@@ -45,6 +46,7 @@ pub struct RunnerOptions {
 pub struct Runner {
     pool: WorkerPool,
     max_concurrent: usize,
+    private_files: PrivateFiles,
 }
 
 /// The result of running a command.
@@ -111,7 +113,14 @@ impl Runner {
         Self {
             pool: WorkerPool::new(options),
             max_concurrent: max_concurrent.min(limits::max_commands()),
+            private_files: PrivateFiles::default(),
         }
+    }
+
+    /// Files that exist only during a call.
+    #[must_use]
+    pub fn private_files(&self) -> &PrivateFiles {
+        &self.private_files
     }
 
     /// How many commands may run at the same time. The caller enforces it by its permits.
@@ -171,6 +180,7 @@ impl Runner {
         permit: OwnedSemaphorePermit,
     ) -> io::Result<Outcome> {
         command.check_nul_bytes()?;
+        self.private_files.remove_leftovers();
         let first_attempt = Instant::now();
         let mut start = Some(self.pool.start_permit(permit, command.timeout).await?);
         loop {
@@ -294,6 +304,7 @@ fn encode(command: &CommandSpec<'_>, reports_start: bool) -> io::Result<Vec<u8>>
         directory: command.working_dir.path().unwrap_or_default(),
         is_directory_open: matches!(command.working_dir, WorkingDirectory::Opened { .. }),
         cleanup: command.cleanup.clone(),
+        temporary_directory: command.temporary_directory,
         reports_start,
     }
     .encode()

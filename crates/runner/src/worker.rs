@@ -2,6 +2,7 @@
 //! It is the parent of the command and of every orphan among the command's descendants. If the server dies,
 //! it ends them.
 
+use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -91,6 +92,7 @@ pub(crate) fn serve(
     connection.report(RunReport::WorkerReady(getpid().as_raw_pid()));
     while let Some((request, descriptors)) = connection.next_request()? {
         signals.discard_pending();
+        let temporary_directory = request.temporary_directory.clone();
         match start(&request, &descriptors, file_limit) {
             Ok(process) => {
                 if request.reports_start {
@@ -102,7 +104,12 @@ pub(crate) fn serve(
                     descriptors,
                     file_limit,
                 };
-                if !supervise(connection, &signals, command) {
+                let is_clean = supervise(connection, &signals, command);
+                if !temporary_directory.is_empty() {
+                    // The server removes it too, unless it was killed.
+                    let _ = fs::remove_dir_all(temporary_directory);
+                }
+                if !is_clean {
                     break;
                 }
             }

@@ -2,10 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod argument_names;
-pub(crate) mod arguments;
-pub(crate) mod argv;
 pub(crate) mod excerpt;
-pub(crate) mod expand;
 pub(crate) mod guard;
 pub(crate) mod plan;
 pub(crate) mod preview;
@@ -14,12 +11,16 @@ mod state;
 
 use std::borrow::Cow;
 use std::env;
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bumpalo::Bump;
-use climax_runner::{CaptureOptions, CommandSpec, Outcome, Runner, WorkingDirectory};
+use climax_arguments::argv::CallFile;
+use climax_runner::{
+    CallDirectory, CaptureOptions, CommandSpec, Outcome, Runner, WorkingDirectory,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
@@ -61,6 +62,8 @@ pub(crate) struct DryRun {
     pub(crate) directory: Option<String>,
     /// Text for standard input.
     pub(crate) stdin: Option<String>,
+    /// The files that the command would read: names and contents.
+    pub(crate) files: Vec<(String, String)>,
     /// `NAME=VALUE` for each variable that the config sets.
     pub(crate) env: Vec<String>,
     pub(crate) timeout_seconds: f64,
@@ -81,13 +84,13 @@ impl Executor {
     ) -> CallAnswer {
         let outcome = async {
             let arena = Bump::new();
-            let plan = input.plan(&self.guard, &arena)?;
+            let plan = input.plan(&self.guard, self.runner.private_files(), &arena)?;
             // Dropping the future while it waits here cancels the call.
             let permit = permit.await;
             self.run(input, &plan, permit, state).await
         };
         let answer = match outcome.await {
-            Ok(outcome) => answer(outcome, output_access),
+            Ok(outcome) => answer(outcome, &input.result_rules(), output_access),
             Err(refusal) => refusal,
         };
         CallAnswer {
@@ -102,7 +105,7 @@ impl Executor {
     /// An answer that says why the call is refused.
     pub(crate) fn dry_run(&self, input: &CallInput<'_>) -> Result<DryRun, CallAnswer> {
         let arena = Bump::new();
-        let plan = input.plan(&self.guard, &arena)?;
+        let plan = input.plan(&self.guard, self.runner.private_files(), &arena)?;
         match self.guard.open_working_directory(plan.requested_directory) {
             Ok(Ok(_)) => {}
             Ok(Err(refusal)) => return Err(input.refused(&refusal)),
@@ -113,10 +116,25 @@ impl Executor {
             in_container: plan.container.is_some(),
             directory: plan.directory.map(str::to_owned),
             stdin: plan.stdin.map(str::to_owned),
+            files: plan
+                .files
+                .iter()
+                .map(|file| {
+                    (
+                        format!("{}/{}", plan.file_directory, file.name),
+                        file.text.to_owned(),
+                    )
+                })
+                .collect(),
             env: plan.env.into_iter().map(str::to_owned).collect(),
             timeout_seconds: plan.timeout.as_secs_f64(),
             note: input.ignored_arguments(),
         })
+    }
+
+    fn write_files(&self, path: &str, files: &[CallFile<'_>]) -> io::Result<CallDirectory> {
+        let files = files.iter().map(|file| (file.name, file.text));
+        self.runner.private_files().write(path.as_ref(), files)
     }
 
     async fn run(
@@ -160,13 +178,29 @@ impl Executor {
         let directory = directory.unwrap_or_default();
         let words = input.secrets().format_words(&plan.words);
         tracing::info!(tool, ?directory, "running {words}");
+        let file_directory = (!plan.files.is_empty()).then_some(plan.file_directory);
+        // Removes the files when the call ends.
+        let _files = match file_directory.map(|path| self.write_files(path, &plan.files)) {
+            Some(Err(error)) => {
+                let reason = format!("Cannot write the files of the call: {error}");
+                return Err(CallAnswer::not_started(reason));
+            }
+            Some(Ok(directory)) => Some(directory),
+            None => None,
+        };
+        let needed = self.guard.needed_variables(&plan.needed_variables);
         let started = Instant::now();
         let container = plan.container.as_ref();
         let command = CommandSpec {
             argv: &plan.words,
-            env: plan.env.clone(),
+            env: needed
+                .iter()
+                .map(String::as_str)
+                .chain(plan.env.iter().copied())
+                .collect(),
             working_dir,
             stdin: plan.stdin,
+            temporary_directory: file_directory.unwrap_or_default(),
             cleanup: container.map_or(Vec::new(), |container| container.removal_command().into()),
             timeout: plan.timeout,
             capture: &self.capture,
@@ -178,7 +212,7 @@ impl Executor {
         if completion.is_success() {
             tracing::info!(tool, "done after {seconds:.3} s: {completion}");
         } else {
-            let held_back = self.guard.held_back_secrets();
+            let held_back = self.guard.held_back_secrets(&plan.needed_variables);
             let held_back = match held_back.as_slice() {
                 [] => String::new(),
                 names => format!("; variables held back: {}", names.join(", ")),

@@ -7,8 +7,8 @@ use climax_catalog::Tables;
 use climax_discovery::Discovery;
 use climax_policy::rules::InheritedVariables;
 
-use crate::call::arguments::ArgumentReader;
-use crate::call::argv::Argv;
+use climax_arguments::argv::Argv;
+use climax_arguments::reader::ArgumentReader;
 
 /// Everything baked into a binary.
 pub struct Catalog {

@@ -19,6 +19,6 @@ pub use climax_policy::rules::InheritedVariables;
 pub use phf;
 pub use phf_shared::PhfBorrow;
 
-pub use crate::call::arguments::{ArgumentReader, ChoiceType, choice, choice_text};
-pub use crate::call::argv::Argv;
 pub use crate::catalog::{BakedContainer, BakedEnvironment, BakedExecutionRules, Catalog};
+pub use climax_arguments::argv::Argv;
+pub use climax_arguments::reader::{ArgumentReader, ChoiceType, choice, choice_text};

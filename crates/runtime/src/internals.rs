@@ -13,8 +13,6 @@ use rmcp::transport::IntoTransport;
 use serde_json::{Map, Value};
 
 use crate::call::answer;
-use crate::call::arguments::ArgumentReader;
-use crate::call::argv::Argv;
 use crate::call::guard::ExecutionGuard;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
@@ -24,6 +22,7 @@ use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
 use crate::service::{ServerMode, search_query};
+use climax_arguments::argv::Argv;
 
 /// Serves a catalog over an rmcp transport until the client disconnects. The modes are `default`, `explore`
 /// and `classic`.
@@ -80,11 +79,9 @@ pub fn command_line(
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find_tool(tool).expect("the tool exists");
     let arena = Bump::new();
-    let mut reader = ArgumentReader::new(arguments, &arena, selection.argument_limits(&tool));
-    let mut argv = Argv::new("program", selection.text(tool.command));
-    selection.write_command_line(number, &tool, &mut reader, &mut argv);
-    assert!(reader.finish(argv.errors).is_ok());
-    argv.words.len()
+    let argv = Argv::new("program", selection.text(tool.command), &arena);
+    let argv = selection.command_line((number, &tool), arguments, argv, Vec::new());
+    argv.expect("the tool accepts the arguments").words.len()
 }
 
 /// Returns the response of `climax_search`.
@@ -147,5 +144,5 @@ pub fn answer(stdout: &[u8], stderr: &[u8], max_bytes: usize) -> String {
         stderr: captured(stderr),
         completion: Completion::Exited(ExitStatus::from_raw(0)),
     };
-    answer::answer(outcome, None).text
+    answer::answer(outcome, &answer::ResultRules::default(), None).text
 }

@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
-use crate::call::arguments::CallRefusal;
 use crate::registration::{
     BehaviourHints, OUTPUT_TOOL, OutputAccess, ToolDescription, json_object,
 };
+use climax_arguments::reader::CallRefusal;
 use request::{OutputRange, OutputRequest};
 
 /// How long reading may take, which only a search for a complex pattern can exceed.
@@ -81,6 +81,7 @@ impl OutputReader {
         };
         match self.page(&file, &request) {
             Ok(page) => CallAnswer {
+                structured: None,
                 text: self.page_text(&request.id, page),
                 note: None,
                 is_error: false,

@@ -75,6 +75,8 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// A note for the agent that is not part of the text.
     pub(crate) note: Option<String>,
+    /// The same as a JSON object, if the tool has such output.
+    pub(crate) structured: Option<Map<String, Value>>,
     pub(crate) is_error: bool,
     /// Set for long answers, until they are delivered.
     pub(crate) permit: Option<AnswerPermit>,
@@ -86,6 +88,7 @@ impl Answer {
         Self {
             text,
             note: None,
+            structured: None,
             is_error,
             permit: None,
         }
@@ -96,6 +99,7 @@ impl From<CallAnswer> for Answer {
     fn from(answer: CallAnswer) -> Self {
         Self {
             note: answer.note,
+            structured: answer.structured,
             ..Self::new(answer.text, answer.is_error)
         }
     }

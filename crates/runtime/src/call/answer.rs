@@ -5,10 +5,11 @@ use std::os::unix::process::ExitStatusExt;
 
 use climax_core::scalar::Number;
 use climax_runner::{Completion, Outcome};
+use serde_json::{Map, Value};
 
-use crate::call::arguments::CallRefusal;
 use crate::call::excerpt::excerpt;
 use crate::registration::OutputAccess;
+use climax_arguments::reader::CallRefusal;
 
 /// The text of a call's result.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct CallAnswer {
     pub(crate) text: String,
     /// A note for the agent that is not part of the text.
     pub(crate) note: Option<String>,
+    /// The output, if it is a JSON object and the tool says so.
+    pub(crate) structured: Option<Map<String, Value>>,
     /// Whether the call failed.
     pub(crate) is_error: bool,
 }
@@ -27,13 +30,14 @@ impl CallAnswer {
         Self {
             text,
             note: None,
+            structured: None,
             is_error: true,
         }
     }
 
     /// A command that was not started.
     pub(crate) fn not_started(reason: String) -> Self {
-        answer(Outcome::not_started(reason), None)
+        answer(Outcome::not_started(reason), &ResultRules::default(), None)
     }
 
     /// A refusal, with a line for each reason.
@@ -47,9 +51,23 @@ impl CallAnswer {
     }
 }
 
+/// How the result of a tool's command is read.
+#[derive(Default)]
+pub(crate) struct ResultRules {
+    /// Exit codes other than 0 that are not errors.
+    pub(crate) ok_exit_codes: Vec<i64>,
+    /// Whether the output is a JSON object.
+    pub(crate) has_json_output: bool,
+}
+
 /// The answer to a call whose command has ended, or could not be started. `output_access` says how an agent
 /// reads output that is too long for the answer.
-pub(crate) fn answer(outcome: Outcome, output_access: Option<OutputAccess>) -> CallAnswer {
+pub(crate) fn answer(
+    outcome: Outcome,
+    rules: &ResultRules,
+    output_access: Option<OutputAccess>,
+) -> CallAnswer {
+    let has_exited = matches!(outcome.completion, Completion::Exited(_));
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
@@ -61,6 +79,11 @@ pub(crate) fn answer(outcome: Outcome, output_access: Option<OutputAccess>) -> C
         }
         Completion::NotStarted(reason) => (-1, Some(reason)),
     };
+    let is_error = code != 0 && !(has_exited && rules.ok_exit_codes.contains(&code.into()));
+    let is_complete = outcome.stdout.tail.is_none() && outcome.stdout.summary.is_text;
+    let structured = (rules.has_json_output && is_complete && !is_error)
+        .then(|| serde_json::from_slice(&outcome.stdout.head).ok())
+        .flatten();
     let mut text = excerpt(&outcome.stdout, output_access);
     let stderr = excerpt(&outcome.stderr, output_access);
     let start_section = |text: &mut String| {
@@ -87,7 +110,8 @@ pub(crate) fn answer(outcome: Outcome, output_access: Option<OutputAccess>) -> C
     CallAnswer {
         text,
         note: None,
-        is_error: code != 0,
+        structured,
+        is_error,
     }
 }
 
@@ -104,7 +128,7 @@ mod tests {
             stderr: captured(1000, stderr.as_bytes()),
             completion,
         };
-        answer(outcome, None).text
+        answer(outcome, &ResultRules::default(), None).text
     }
 
     fn exited(code: i32) -> Completion {

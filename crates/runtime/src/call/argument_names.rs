@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use climax_core::scalar::ValueShape;
 use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
@@ -15,6 +16,26 @@ pub(crate) struct ResolvedArguments<'a> {
     pub(crate) duplicates: Vec<String>,
     /// The keys that fit no argument.
     pub(crate) unknown: Vec<&'a str>,
+}
+
+impl ResolvedArguments<'_> {
+    /// Replaces text that holds a JSON list or object by that list or object, if the argument is one. Agents often
+    /// quote nested JSON.
+    pub(crate) fn parse_nested_json(&mut self, name: &str, shape: ValueShape) {
+        let first = match shape {
+            ValueShape::Single => return,
+            ValueShape::List => '[',
+            ValueShape::Map => '{',
+        };
+        let Some(Value::String(text)) = self.arguments.get(name) else {
+            return;
+        };
+        if text.trim_start().starts_with(first)
+            && let Ok(value) = serde_json::from_str::<Value>(text)
+        {
+            self.arguments.to_mut().insert(name.to_owned(), value);
+        }
+    }
 }
 
 /// Renames keys that differ from an argument's name only in case, in `-` for `_`, or by camel case. Agents often

@@ -19,9 +19,9 @@ use climax_runner::find_program;
 use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-use crate::call::arguments::CallRefusal;
-use crate::call::expand::{expand, unset_variable};
 use crate::catalog;
+use climax_arguments::expand::{expand, unset_variable};
+use climax_arguments::reader::CallRefusal;
 
 /// Variables with this prefix configure the server. Commands do not inherit them.
 const OWN_VARIABLE_PREFIX: &str = "CLIMAX_";
@@ -110,11 +110,39 @@ impl ExecutionGuard {
         !name.starts_with(OWN_VARIABLE_PREFIX) && self.env.iter().all(|env| env.passes(name))
     }
 
-    /// The variables of the server that look like secrets and are not inherited.
-    pub(crate) fn held_back_secrets(&self) -> Vec<String> {
+    /// `NAME=VALUE` for each variable that commands do not inherit, but that the config of their CLI needs.
+    pub(crate) fn needed_variables(&self, needed: &[&str]) -> Vec<String> {
+        if needed.is_empty() {
+            return Vec::new();
+        }
+        let variables = env::vars_os();
+        let variables = variables.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        variables
+            .filter(|(name, _)| {
+                !self.inherits_variable(name) && self.passes_if_needed(name, needed)
+            })
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+
+    fn passes_if_needed(&self, name: &str, needed: &[&str]) -> bool {
+        !name.starts_with(OWN_VARIABLE_PREFIX)
+            && needed
+                .iter()
+                .any(|pattern| rules::matches_name(pattern, name))
+            && self.env.iter().all(|env| env.passes_if_needed(name))
+    }
+
+    /// The variables of the server that look like secrets and that a command of a CLI does not get. `needed` are
+    /// those that the config of the CLI needs.
+    pub(crate) fn held_back_secrets(&self, needed: &[&str]) -> Vec<String> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let is_held_back =
+            |name: &String| !self.inherits_variable(name) && !self.passes_if_needed(name, needed);
         let mut names: Vec<String> = names
-            .filter(|name| is_secret_name(name) && !self.inherits_variable(name))
+            .filter(|name| is_secret_name(name) && is_held_back(name))
             .collect();
         names.sort_unstable();
         names
@@ -301,12 +329,13 @@ pub(crate) struct CallContainer<'c> {
 
 impl<'c> CallContainer<'c> {
     /// The words that go before a command line to run it in the container. `directory` is a path in the
-    /// container.
+    /// container; `file_directory` is one on the host, with files that the command reads.
     pub(crate) fn command_prefix(
         &self,
         has_stdin: bool,
         env: &[&'c str],
         directory: Option<&str>,
+        file_directory: Option<&str>,
     ) -> Vec<Cow<'c, str>> {
         let template = self.template;
         let start = [template.program, "run", "--rm", "--name"];
@@ -320,6 +349,9 @@ impl<'c> CallContainer<'c> {
             words.extend(["-e".into(), name.into()]);
         }
         words.extend(template.options.iter().map(|word| word.as_str().into()));
+        if let Some(path) = file_directory {
+            words.extend(["-v".into(), format!("{path}:{path}:ro").into()]);
+        }
         let working_dir = template.working_dir.as_deref();
         if let Some(directory) = directory {
             let directory = Path::new(working_dir.unwrap_or("/")).join(directory);

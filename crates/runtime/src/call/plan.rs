@@ -1,24 +1,24 @@
 //! Turns the JSON arguments of a call into a plan: the command that the call runs.
 
 use std::borrow::Cow;
-use std::mem;
 use std::time::Duration;
 
 use bumpalo::Bump;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
+use climax_runner::PrivateFiles;
 
 use crate::call::CallRequest;
-use crate::call::answer::CallAnswer;
+use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
     ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
 };
-use crate::call::arguments::{ArgumentReader, CallRefusal};
-use crate::call::argv::Argv;
-use crate::call::expand::expand;
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
 use crate::call::redact::Secrets;
 use crate::catalog::selection::Selection;
+use climax_arguments::argv::{Argv, CallFile};
+use climax_arguments::expand::expand;
+use climax_arguments::reader::CallRefusal;
 
 /// A call of a tool, with its argument names resolved. Its plan borrows from it.
 pub(crate) struct CallInput<'a> {
@@ -39,12 +39,18 @@ pub(crate) struct CallPlan<'a> {
     pub(crate) words: Vec<Cow<'a, str>>,
     /// `NAME=VALUE` for each variable that the config sets.
     pub(crate) env: Vec<&'a str>,
+    /// Variables that the config needs, even if they look like secrets: names, or prefixes followed by `*`.
+    pub(crate) needed_variables: Vec<&'a str>,
     /// The directory in which the command runs; `None` for the server's.
     pub(crate) directory: Option<&'a str>,
     /// The directory that the call's arguments set. Policies restrict it.
     pub(crate) requested_directory: Option<&'a str>,
     /// Text for standard input; `None` for an empty one.
     pub(crate) stdin: Option<&'a str>,
+    /// Texts that the command reads from files.
+    pub(crate) files: Vec<CallFile<'a>>,
+    /// The directory of these files. It is created when the command starts.
+    pub(crate) file_directory: &'a str,
     /// The container in which the command runs.
     pub(crate) container: Option<CallContainer<'a>>,
     pub(crate) timeout: Duration,
@@ -63,6 +69,10 @@ impl<'a> CallInput<'a> {
             .iter()
             .map(|argument| selection.text(argument.name))
             .collect();
+        let mut resolved = resolve_names(&request.arguments, &argument_names);
+        for argument in arguments.iter() {
+            resolved.parse_nested_json(selection.text(argument.name), argument.shape);
+        }
         let working_dir = cli.working_dir.map(|piece| expand(selection.text(piece)));
         Self {
             selection,
@@ -71,8 +81,16 @@ impl<'a> CallInput<'a> {
             request,
             base: expand(selection.text(cli.command)),
             working_dir: working_dir.filter(|directory| !directory.is_empty()),
-            arguments: resolve_names(&request.arguments, &argument_names),
+            arguments: resolved,
             argument_names,
+        }
+    }
+
+    /// How the result of the command is read.
+    pub(crate) fn result_rules(&self) -> ResultRules {
+        ResultRules {
+            ok_exit_codes: self.selection.tables.ok_exit_codes_of(self.tool).collect(),
+            has_json_output: self.tool.has_json_output,
         }
     }
 
@@ -88,6 +106,7 @@ impl<'a> CallInput<'a> {
     pub(crate) fn plan(
         &'a self,
         guard: &'a ExecutionGuard,
+        private_files: &PrivateFiles,
         arena: &'a Bump,
     ) -> Result<CallPlan<'a>, CallAnswer> {
         if self.base.trim().is_empty() {
@@ -95,11 +114,12 @@ impl<'a> CallInput<'a> {
             return Err(CallAnswer::not_started(reason.to_owned()));
         }
         let selection = self.selection;
-        let argv = Argv::new(&self.base, selection.text(self.tool.command));
-        let limits = selection.argument_limits(self.tool);
-        let reader = ArgumentReader::new(&self.arguments.arguments, arena, limits);
+        let mut argv = Argv::new(&self.base, selection.text(self.tool.command), arena);
+        let file_directory = private_files.next_directory();
+        argv.file_directory = arena.alloc_str(&file_directory.to_string_lossy());
         let tool = (self.number, self.tool);
-        let argv = build_argv(selection, tool, reader, argv, self.name_errors());
+        let arguments = &self.arguments.arguments;
+        let argv = selection.command_line(tool, arguments, argv, self.name_errors());
         let mut argv = argv.map_err(|refusal| self.refused(&refusal))?;
         let cli = selection.cli_of(self.tool);
         let env: Vec<&str> = selection.tables.list(cli.env).collect();
@@ -109,16 +129,21 @@ impl<'a> CallInput<'a> {
             .as_ref()
             .map(ContainerTemplate::next_container);
         if let Some(container) = &container {
-            let prefix = container.command_prefix(argv.stdin.is_some(), &env, argv.directory);
+            let files = (!argv.files.is_empty()).then_some(argv.file_directory);
+            let prefix =
+                container.command_prefix(argv.stdin.is_some(), &env, argv.directory, files);
             argv.words.splice(0..0, prefix);
             directory = None;
         }
         Ok(CallPlan {
             words: argv.words,
             env,
+            needed_variables: selection.tables.list(cli.pass_env).collect(),
             directory,
             requested_directory: argv.directory,
             stdin: argv.stdin,
+            files: argv.files,
+            file_directory: argv.file_directory,
             container,
             timeout: Duration::from_millis(self.tool.timeout_ms),
         })
@@ -164,20 +189,4 @@ impl<'a> CallInput<'a> {
         let parameters = parameters.map(|key| unknown_parameter(key, names));
         arguments.chain(parameters).collect()
     }
-}
-
-/// Completes a command line with the call's arguments. Fails with everything that is wrong with them, and
-/// with `name_errors` after that.
-pub(super) fn build_argv<'a>(
-    selection: &Selection,
-    (number, tool): (u32, &ToolRow),
-    mut reader: ArgumentReader<'a>,
-    mut argv: Argv<'a>,
-    name_errors: Vec<String>,
-) -> Result<Argv<'a>, CallRefusal> {
-    argv.allowing_leading_dash = reader.limits().allowing_leading_dash();
-    selection.write_command_line(number, tool, &mut reader, &mut argv);
-    argv.errors.extend(name_errors);
-    reader.finish(mem::take(&mut argv.errors))?;
-    Ok(argv)
 }

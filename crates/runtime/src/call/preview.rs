@@ -6,10 +6,8 @@ use bumpalo::Bump;
 use climax_catalog::tables::ToolRow;
 use serde_json::{Map, Value};
 
-use crate::call::arguments::ArgumentReader;
-use crate::call::argv::Argv;
-use crate::call::plan::build_argv;
 use crate::catalog::selection::Selection;
+use climax_arguments::argv::Argv;
 
 /// A call's command line as a user would type it, its standard input and its working directory. Environment
 /// variables are not expanded.
@@ -29,11 +27,11 @@ pub(crate) fn preview(
     let cli = selection.cli_of(tool);
     let arena = Bump::new();
     let base = selection.text(cli.command);
-    let argv = Argv::new_preview(base, selection.text(tool.command));
+    let argv = Argv::new_preview(base, selection.text(tool.command), &arena);
     // The base command may contain variables, which quotes would hide from a shell.
     let base_words = base.split_whitespace().count();
-    let reader = ArgumentReader::new(arguments, &arena, selection.argument_limits(tool));
-    let argv = build_argv(selection, (number, tool), reader, argv, Vec::new()).ok()?;
+    let argv = selection.command_line((number, tool), arguments, argv, Vec::new());
+    let argv = argv.ok()?;
     let (base, rest) = argv.words.split_at(base_words);
     let words = base.iter().map(|word| Cow::Borrowed(word.as_ref()));
     let words = words.chain(rest.iter().map(|word| shell_quoted(word)));

@@ -12,10 +12,11 @@ use climax_discovery::trigrams::edit_distance;
 use climax_discovery::{Discovery, derive};
 use serde_json::{Map, Value};
 
-use crate::call::arguments::{ArgumentLimits, ArgumentReader};
-use crate::call::argv::Argv;
 use crate::catalog::Catalog;
 use crate::registration::CallTools;
+use climax_arguments::argv::Argv;
+use climax_arguments::read_call;
+use climax_arguments::reader::{ArgumentLimits, CallRefusal};
 
 /// The maximum edit distance of a suggested name.
 const MAX_EDIT_DISTANCE: u8 = 2;
@@ -168,14 +169,17 @@ impl Selection {
         similar.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// Reads the arguments of a call and writes its command line, by generated code.
-    pub(crate) fn write_command_line<'a>(
+    /// Completes a command line with the arguments of a call, by generated code.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the arguments, and `other_errors` after that.
+    pub(crate) fn command_line<'a>(
         &self,
-        number: u32,
-        tool: &ToolRow,
-        reader: &mut ArgumentReader<'a>,
-        argv: &mut Argv<'a>,
-    ) {
+        (number, tool): (u32, &ToolRow),
+        arguments: &'a Map<String, Value>,
+        argv: Argv<'a>,
+        other_errors: Vec<String>,
+    ) -> Result<Argv<'a>, CallRefusal> {
         let (cli, number) = match &self.baked_numbers {
             None => (tool.cli, number),
             Some(baked_numbers) => (
@@ -183,21 +187,27 @@ impl Selection {
                 baked_numbers.tools[number as usize],
             ),
         };
-        (self.catalog.call)(cli, number, reader, argv);
-    }
-
-    /// The limits that policies set on the arguments of a tool.
-    pub(crate) fn argument_limits(&self, tool: &ToolRow) -> ArgumentLimits<'static> {
-        ArgumentLimits {
+        let limits = ArgumentLimits {
             rows: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
             automata: &self.tables.automata,
-        }
+        };
+        let write = |reader: &mut _, argv: &mut _| (self.catalog.call)(cli, number, reader, argv);
+        read_call(
+            self.tables,
+            tool,
+            limits,
+            arguments,
+            argv,
+            other_errors,
+            write,
+        )
     }
 
     /// The JSON Schema of a tool's arguments.
     pub(crate) fn input_schema(&self, tool: &ToolRow) -> Map<String, Value> {
-        input_schema(&self.tables.arguments_of(tool), tool.risk)
+        let combinations: Vec<_> = self.tables.combinations_of(tool).collect();
+        input_schema(&self.tables.arguments_of(tool), &combinations, tool.risk)
     }
 
     /// The tools of a CLI.

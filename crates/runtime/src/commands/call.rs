@@ -131,11 +131,14 @@ pub(super) fn execute(
         }
     };
     if arguments.print_json {
-        let result = json!({
+        let mut result = json!({
             "is_error": answer.is_error,
             "text": answer.text,
             "note": answer.note,
         });
+        if let Some(structured) = answer.structured {
+            result["structured"] = structured.into();
+        }
         print(&format!("{result:#}\n"))?;
     } else {
         print(&format!("{}\n", answer.text))?;
@@ -154,10 +157,19 @@ pub(super) fn execute(
 /// Combines the arguments of both forms.
 fn request(arguments: &CallArguments) -> Result<CallRequest, Failure> {
     let mut object = arguments.json.clone().unwrap_or_default();
-    for (name, value) in &arguments.arguments {
-        let previous = object.insert(name.clone(), value.as_str().into());
-        if previous.is_some() {
-            return Err(format!("the argument `{name}` is given twice").into());
+    let pairs = &arguments.arguments;
+    if let Some((name, _)) = pairs.iter().find(|(name, _)| object.contains_key(name)) {
+        return Err(format!("the argument `{name}` is given twice").into());
+    }
+    for (name, value) in pairs {
+        let value = Value::from(value.as_str());
+        match object.get_mut(name) {
+            None => {
+                object.insert(name.clone(), value);
+            }
+            // A repeated argument is a list. The tool refuses it if it is not one.
+            Some(Value::Array(items)) => items.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
     Ok(CallRequest {
@@ -228,6 +240,9 @@ fn dry_run_text(dry_run: &DryRun) -> String {
     }
     if let Some(input) = input {
         let _ = writeln!(text, "\n{input}");
+    }
+    for (path, contents) in &dry_run.files {
+        let _ = writeln!(text, "\n{path}:\n{contents}");
     }
     text.truncate(text.trim_end().len());
     text

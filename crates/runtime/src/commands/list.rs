@@ -7,7 +7,8 @@ use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::output::{pluralize, print};
 use climax_core::risk::Risk;
-use climax_core::scalar::{ArgumentType, Number, Scalar};
+use climax_core::scalar::{ArgumentType, Number, Scalar, ValueShape};
+use climax_policy::limit::LimitTarget;
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -143,7 +144,7 @@ fn tool_row(selection: &Selection, tool: &ToolRow) -> [String; 5] {
     ]
 }
 
-/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`.
+/// Formats an argument: `name`, `count:integer=10`, `count:1..50`, `format:json|text`, `path:/src.*/`, `paths...`.
 /// Optional arguments are in brackets.
 fn format_argument(argument: &ArgumentFacts<'_>) -> String {
     let mut text = argument.name.to_owned();
@@ -151,7 +152,11 @@ fn format_argument(argument: &ArgumentFacts<'_>) -> String {
         Scalar::Text(text) => text.clone().into_owned(),
         other => other.json().to_string(),
     };
-    let (minimum, maximum) = (argument.minimum(), argument.maximum());
+    let (minimum, maximum) = (
+        argument.minimum(LimitTarget::Value),
+        argument.maximum(LimitTarget::Value),
+    );
+    let mut patterns = argument.patterns(LimitTarget::Value);
     if !argument.choices.is_empty() {
         text += ":";
         text += &argument
@@ -165,15 +170,21 @@ fn format_argument(argument: &ArgumentFacts<'_>) -> String {
             |bound: Option<Number>| bound.map_or(String::new(), |number| number.json().to_string());
         let (minimum, maximum) = (format_bound(minimum), format_bound(maximum));
         let _ = write!(text, ":{minimum}..{maximum}");
-    } else if let Some(pattern) = argument.patterns().find_map(|pattern| pattern.schema) {
+    } else if let Some(pattern) = patterns.find_map(|pattern| pattern.schema) {
         let _ = write!(text, ":/{pattern}/");
     } else if argument.kind != ArgumentType::String {
         text += ":";
         text += argument.kind.name();
     }
-    if let Some(default) = &argument.default {
+    match argument.shape {
+        ValueShape::Single => {}
+        ValueShape::List => text += "...",
+        ValueShape::Map => text += ":key=value...",
+    }
+    if !argument.default.is_empty() {
+        let default: Vec<String> = argument.default.iter().map(format_scalar).collect();
         text += "=";
-        text += &format_scalar(default);
+        text += &default.join(",");
     }
     if argument.required {
         text
@@ -240,17 +251,24 @@ mod tests {
             name: "path",
             description: "",
             kind: ArgumentType::String,
+            shape: ValueShape::Single,
             required: true,
-            default: None,
+            default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Positional,
+            is_path: false,
             limits: Vec::new(),
         };
         assert_eq!(format_argument(&string), "path");
+        let list = ArgumentFacts {
+            shape: ValueShape::List,
+            ..string.clone()
+        };
+        assert_eq!(format_argument(&list), "path...");
         let integer = ArgumentFacts {
             kind: ArgumentType::Integer,
             required: false,
-            default: Some(Scalar::Integer(10)),
+            default: vec![Scalar::Integer(10)],
             ..string.clone()
         };
         assert_eq!(format_argument(&integer), "[path:integer=10]");

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use climax_catalog::tables::ToolRow;
 use climax_runner::find_program;
 
-use crate::call::expand::expand;
 use crate::catalog::selection::Selection;
+use climax_arguments::expand::expand;
 
 /// The program that a tool runs, and where it is installed.
 pub(super) struct ToolProgram {

@@ -7,7 +7,7 @@ use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
 use climax_core::output::print;
 use climax_core::risk::Risk;
-use climax_core::scalar::Scalar;
+use climax_core::scalar::{Scalar, ValueShape};
 use serde_json::{Map, Value, json};
 
 use super::Failure;
@@ -131,17 +131,24 @@ fn argument_row(argument: &ArgumentFacts<'_>) -> [String; 4] {
         other => other.json().to_string(),
     };
     let choices: Vec<String> = argument.choices.iter().map(format_scalar).collect();
-    let default = match &argument.default {
-        Some(default) => format_scalar(default),
-        None if argument.required => "required".to_owned(),
-        None => String::new(),
+    let default: Vec<String> = argument.default.iter().map(format_scalar).collect();
+    let default = match default.join(", ") {
+        none if none.is_empty() && argument.required => "required".to_owned(),
+        default => default,
+    };
+    let list_mark = match argument.shape {
+        ValueShape::List => "...",
+        ValueShape::Single | ValueShape::Map => "",
     };
     [
         argument.name.to_owned(),
         if choices.is_empty() {
-            argument.kind.name().to_owned()
+            match argument.shape {
+                ValueShape::Map => "key=value...".to_owned(),
+                _ => format!("{}{list_mark}", argument.kind.name()),
+            }
         } else {
-            choices.join("|")
+            format!("{}{list_mark}", choices.join("|"))
         },
         default,
         argument.description.to_owned(),

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use climax_catalog::tables::ToolRow;
+use climax_catalog::facts::ExampleValue;
+use climax_catalog::tables::{ArgumentRow, ToolRow};
 use climax_core::risk::{Risk, assumed_risk};
+use climax_core::scalar::ValueShape;
 use climax_discovery::notes::Note;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -87,7 +89,7 @@ impl ToolFields {
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
         let parameters = arguments.iter().map(|argument| Parameter {
             name: selection.text(argument.name),
-            kind: argument.kind.name(),
+            kind: argument.shape.type_name(argument.kind),
             required: argument.required,
         });
         let parameters: Vec<Parameter> = parameters.collect();
@@ -145,12 +147,40 @@ pub(super) fn example_args(
     notes
         .examples(notes.of(number).examples)
         .map(move |values| {
-            let named = values.map(|(argument, value)| {
-                let name = selection.text(arguments.get(argument).name);
-                (name.to_owned(), value.json())
-            });
-            named.collect()
+            let mut args = Map::new();
+            for value in values {
+                let number = u32::try_from(value.argument).expect("a row has 32 bits");
+                insert_value(&mut args, selection, &arguments.get(number), value);
+            }
+            args
         })
+}
+
+/// Adds a value of an example to the arguments of a call.
+fn insert_value(
+    args: &mut Map<String, Value>,
+    selection: &Selection,
+    argument: &ArgumentRow,
+    value: ExampleValue<'_>,
+) {
+    let name = selection.text(argument.name).to_owned();
+    let json = value.value.json();
+    match (argument.shape, value.key) {
+        (ValueShape::List, _) => {
+            let items = args
+                .entry(name)
+                .or_insert_with(|| Vec::<Value>::new().into());
+            items.as_array_mut().expect("made above").push(json);
+        }
+        (ValueShape::Map, Some(key)) => {
+            let entries = args.entry(name).or_insert_with(|| Map::new().into());
+            let entries = entries.as_object_mut().expect("made above");
+            entries.insert(key.into_owned(), json);
+        }
+        _ => {
+            args.insert(name, json);
+        }
+    }
 }
 
 /// The first sentence of the description, the required arguments and the risk.

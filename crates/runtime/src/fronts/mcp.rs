@@ -168,11 +168,12 @@ impl ServerHandler for Mcp {
         self.hold(&context.id, answer.permit);
         let texts = [answer.text].into_iter().chain(answer.note);
         let blocks = texts.map(ContentBlock::text).collect();
-        let result = if answer.is_error {
+        let mut result = if answer.is_error {
             CallToolResult::error(blocks)
         } else {
             CallToolResult::success(blocks)
         };
+        result.structured_content = answer.structured.map(Into::into);
         Ok(result.into())
     }
 

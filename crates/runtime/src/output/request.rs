@@ -5,7 +5,7 @@ use climax_runner::OutputId;
 
 use crate::call::CallRequest;
 use crate::call::argument_names::{resolve_names, unknown_argument, unknown_parameter};
-use crate::call::arguments::{ArgumentLimits, ArgumentReader, CallRefusal};
+use climax_arguments::reader::{ArgumentLimits, ArgumentReader, CallRefusal};
 
 const ARGUMENT_NAMES: [&str; 6] = ["id", "from_line", "lines", "from_byte", "bytes", "pattern"];
 

@@ -9,8 +9,8 @@ use super::Answer;
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
 use crate::call::argument_names::resolve_names;
-use crate::call::arguments::CallRefusal;
 use crate::search::SearchQuery;
+use climax_arguments::reader::CallRefusal;
 
 const DEFAULT_LIMIT: usize = 10;
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::env;
 
 /// Expands a leading `~` and all variables. References to unset variables stay as they are.
-pub(crate) fn expand(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn expand(text: &str) -> Cow<'_, str> {
     let with_home = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             env::home_dir().map(|home| Cow::Owned(format!("{}{rest}", home.display())))
@@ -21,7 +22,8 @@ pub(crate) fn expand(text: &str) -> Cow<'_, str> {
 }
 
 /// Expands all variables. Returns `None` if one of them is not set.
-pub(crate) fn expand_if_set(text: &str) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn expand_if_set(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('$') {
         return Some(Cow::Borrowed(text));
     }
@@ -29,13 +31,16 @@ pub(crate) fn expand_if_set(text: &str) -> Option<Cow<'_, str>> {
     all_set.then_some(Cow::Owned(expanded))
 }
 
+/// The names of the variables in a text.
+pub fn variables(text: &str) -> impl Iterator<Item = &str> {
+    let references = text.split('$').skip(1);
+    references.filter_map(|after| parse_variable(after).0)
+}
+
 /// The first variable in a text that is unset or empty.
-pub(crate) fn unset_variable(text: &str) -> Option<&str> {
-    let mut references = text
-        .split('$')
-        .skip(1)
-        .filter_map(|after| parse_variable(after).0);
-    references.find(|name| env::var(name).unwrap_or_default().is_empty())
+#[must_use]
+pub fn unset_variable(text: &str) -> Option<&str> {
+    variables(text).find(|name| env::var(name).unwrap_or_default().is_empty())
 }
 
 /// Replaces variables by their values. Returns the text, and whether all variables had a value.
