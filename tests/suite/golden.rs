@@ -348,11 +348,11 @@ fn the_golden_code_refuses_wrong_lists_maps_and_combinations() {
 #[test]
 fn the_golden_code_puts_words_into_their_sections() {
     let (mut server, _folder) = serve_golden("added_fields", &[("PROGRAM_TOKEN", "base")]);
-    let args = json!({
+    let arguments = json!({
         "name": "n", "directory": "/d", "jobs": 4, "color": false, "pager": false, "manifest": "a: 1\n",
         "script": "echo", "target": "t", "rest": ["--force", "-"],
     });
-    let all = dumped(&mut server, "places", &args);
+    let all = dumped(&mut server, "places", &arguments);
     let argv: Vec<&str> = all["argv"]
         .as_array()
         .expect("a list")
