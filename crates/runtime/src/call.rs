@@ -15,6 +15,7 @@ mod state;
 use std::borrow::Cow;
 use std::env;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -154,12 +155,13 @@ impl Executor {
                 state.set_last_line(line.to_owned());
             }
         };
-        let directory = plan
-            .directory
-            .map_or_else(env::current_dir, |path| Ok(path.into()));
-        let directory = directory.unwrap_or_default();
-        let words = input.secrets().format_words(&plan.words);
-        tracing::info!(tool, ?directory, "running {words}");
+        // These are called only if a message is logged.
+        let directory = || match plan.directory {
+            Some(path) => PathBuf::from(path),
+            None => env::current_dir().unwrap_or_default(),
+        };
+        let words = || input.secrets().format_words(&plan.words);
+        tracing::info!(tool, directory = ?directory(), "running {}", words());
         let started = Instant::now();
         let container = plan.container.as_ref();
         let command = CommandSpec {
@@ -185,7 +187,7 @@ impl Executor {
             };
             tracing::warn!(
                 tool,
-                ?directory,
+                directory = ?directory(),
                 "failed after {seconds:.3} s: {completion}{held_back}"
             );
         }
