@@ -1,5 +1,6 @@
 //! End-to-end tests, one module per subject.
 
+mod added_fields;
 mod adding_a_field;
 mod agent_mistakes;
 mod architecture;

@@ -83,14 +83,6 @@ pub enum Completion {
     NotStarted(String),
 }
 
-impl Completion {
-    /// Whether it exited with status 0.
-    #[must_use]
-    pub fn is_success(&self) -> bool {
-        matches!(self, Self::Exited(status) if status.success())
-    }
-}
-
 impl fmt::Display for Completion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::env;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -172,12 +173,13 @@ impl Executor {
                 state.set_last_line(line.to_owned());
             }
         };
-        let directory = plan
-            .directory
-            .map_or_else(env::current_dir, |path| Ok(path.into()));
-        let directory = directory.unwrap_or_default();
-        let words = input.secrets().format_words(&plan.words);
-        tracing::info!(tool, ?directory, "running {words}");
+        // These are called only if a message is logged.
+        let directory = || match plan.directory {
+            Some(path) => PathBuf::from(path),
+            None => env::current_dir().unwrap_or_default(),
+        };
+        let words = || input.secrets().format_words(&plan.words);
+        tracing::info!(tool, directory = ?directory(), "running {}", words());
         let file_directory = (!plan.files.is_empty()).then_some(plan.file_directory);
         // Removes the files when the call ends.
         let _files = match file_directory.map(|path| self.write_files(path, &plan.files)) {
@@ -209,7 +211,7 @@ impl Executor {
         let outcome = self.runner.run(command, permit).await;
         let seconds = started.elapsed().as_secs_f64();
         let completion = &outcome.completion;
-        if completion.is_success() {
+        if input.result_rules().accepts(completion) {
             tracing::info!(tool, "done after {seconds:.3} s: {completion}");
         } else {
             let held_back = self.guard.held_back_secrets(&plan.needed_variables);
@@ -219,7 +221,7 @@ impl Executor {
             };
             tracing::warn!(
                 tool,
-                ?directory,
+                directory = ?directory(),
                 "failed after {seconds:.3} s: {completion}{held_back}"
             );
         }

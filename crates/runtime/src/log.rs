@@ -7,15 +7,15 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tracing::{Level, Metadata};
-use tracing_subscriber::filter::filter_fn;
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
-use tracing_subscriber::layer::SubscriberExt;
 
 /// The environment variable with the path of the log file.
 const LOG_FILE_VARIABLE: &str = "CLIMAX_LOG_FILE";
@@ -75,22 +75,62 @@ pub(crate) fn start(level: Option<LogLevel>) -> Result<(), String> {
         ),
         None => (level, BoxMakeWriter::new(stderr)),
     };
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(max_level)
-        .with_target(false)
-        .with_writer(writer)
-        // Internal errors are printed to standard error, which may block.
-        .log_internal_errors(false)
-        .finish()
-        .with(filter_fn(is_logged));
-    tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
+    let create_formatter = move || -> Formatter {
+        let formatter = tracing_subscriber::fmt()
+            .with_max_level(max_level)
+            .with_target(false)
+            .with_writer(writer)
+            // Internal errors are printed to standard error, which may block.
+            .log_internal_errors(false);
+        Box::new(formatter.finish())
+    };
+    let logger = Logger {
+        max_level,
+        formatter: LazyLock::new(Box::new(create_formatter)),
+    };
+    tracing::subscriber::set_global_default(logger).map_err(|error| error.to_string())
 }
 
-/// Drops all of rmcp's spans and events except errors: they repeat requests and responses, including the whole
-/// output of commands.
-fn is_logged(metadata: &Metadata<'_>) -> bool {
-    let is_rmcp = metadata.target().starts_with("rmcp");
-    !metadata.is_span() && (!is_rmcp || *metadata.level() == Level::ERROR)
+/// Formats and writes events.
+type Formatter = Box<dyn Subscriber + Send + Sync>;
+
+/// Passes the events that are logged to the formatter. Spans are never enabled.
+struct Logger {
+    max_level: Level,
+    /// Created for the first event. Most sessions have none, and the formatter fills a table of 32 KiB for spans,
+    /// which would delay every start.
+    formatter: LazyLock<Formatter, Box<dyn FnOnce() -> Formatter + Send>>,
+}
+
+impl Subscriber for Logger {
+    /// Drops all of rmcp's events except errors: they repeat requests and responses, including the whole output of
+    /// commands.
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        let level = metadata.level();
+        let is_rmcp = metadata.target().starts_with("rmcp");
+        metadata.is_event() && *level <= self.max_level && (!is_rmcp || *level == Level::ERROR)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.max_level.into())
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.formatter.event(event);
+    }
+
+    /// Is not called, because no span is enabled.
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
 }
 
 /// Escapes what could forge lines or change how a terminal or an editor shows them: control characters, which include

@@ -60,6 +60,17 @@ pub(crate) struct ResultRules {
     pub(crate) has_json_output: bool,
 }
 
+impl ResultRules {
+    /// Whether a command that ended this way was successful.
+    pub(crate) fn accepts(&self, completion: &Completion) -> bool {
+        let code = match completion {
+            Completion::Exited(status) => status.code(),
+            Completion::TimedOut(_) | Completion::NotStarted(_) => None,
+        };
+        code.is_some_and(|code| code == 0 || self.ok_exit_codes.contains(&code.into()))
+    }
+}
+
 /// The answer to a call whose command has ended, or could not be started. `output_access` says how an agent
 /// reads output that is too long for the answer.
 pub(crate) fn answer(
@@ -67,7 +78,7 @@ pub(crate) fn answer(
     rules: &ResultRules,
     output_access: Option<OutputAccess>,
 ) -> CallAnswer {
-    let has_exited = matches!(outcome.completion, Completion::Exited(_));
+    let is_error = !rules.accepts(&outcome.completion);
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
@@ -79,7 +90,6 @@ pub(crate) fn answer(
         }
         Completion::NotStarted(reason) => (-1, Some(reason)),
     };
-    let is_error = code != 0 && !(has_exited && rules.ok_exit_codes.contains(&code.into()));
     let is_complete = outcome.stdout.tail.is_none() && outcome.stdout.summary.is_text;
     let structured = (rules.has_json_output && is_complete && !is_error)
         .then(|| serde_json::from_slice(&outcome.stdout.head).ok())
@@ -152,6 +162,54 @@ mod tests {
         assert_eq!(text("", "", exited(3)), "[exit code: 3]");
         let killed = Completion::Exited(ExitStatus::from_raw(9));
         assert_eq!(text("out", "", killed), "out\n\n[exit code: -9]");
+    }
+
+    #[test]
+    fn exit_codes_that_the_tool_declares_are_no_errors() {
+        let rules = ResultRules {
+            ok_exit_codes: vec![1],
+            ..ResultRules::default()
+        };
+        let answer_to = |completion| {
+            let outcome = Outcome {
+                stdout: captured(1000, b""),
+                stderr: captured(1000, b""),
+                completion,
+            };
+            let answer = answer(outcome, &rules, None);
+            (answer.text, answer.is_error)
+        };
+        let expected = |text: &str, is_error| (text.to_owned(), is_error);
+        assert_eq!(answer_to(exited(1)), expected("[exit code: 1]", false));
+        assert_eq!(answer_to(exited(2)), expected("[exit code: 2]", true));
+        assert_eq!(answer_to(exited(0)), expected("(no output)", false));
+        let killed = Completion::Exited(ExitStatus::from_raw(1));
+        assert_eq!(answer_to(killed), expected("[exit code: -1]", true));
+    }
+
+    #[test]
+    fn json_output_is_structured_if_it_is_one_whole_object() {
+        let rules = ResultRules {
+            has_json_output: true,
+            ..ResultRules::default()
+        };
+        let structured = |max_bytes, stdout: &str, code| {
+            let outcome = Outcome {
+                stdout: captured(max_bytes, stdout.as_bytes()),
+                stderr: captured(1000, b""),
+                completion: exited(code),
+            };
+            answer(outcome, &rules, None).structured.map(Value::from)
+        };
+        assert_eq!(
+            structured(1000, "{\"a\": 1}\n", 0),
+            Some(serde_json::json!({"a": 1}))
+        );
+        assert_eq!(structured(1000, "[1]", 0), None, "a list");
+        assert_eq!(structured(1000, "{} {}", 0), None, "two objects");
+        assert_eq!(structured(1000, "{}", 1), None, "an error");
+        let long = format!("{{\"a\": \"{}\"}}", "x".repeat(100));
+        assert_eq!(structured(50, &long, 0), None, "truncated");
     }
 
     #[test]

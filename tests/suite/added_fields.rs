@@ -1,0 +1,158 @@
+//! Fields that CLImax for Python does not have, with scripts as programs: `as_file` and `pass_env`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use climax_tests::{Folder, Server, eventually, send_signal, server};
+use serde_json::json;
+
+/// A server of the golden file with added fields, with a script as its program and its own temporary folder.
+fn serve(folder: &Folder, script: &str) -> Server {
+    Server::start(&mut golden(folder, script))
+}
+
+fn golden(folder: &Folder, script: &str) -> Command {
+    let program = folder.path().join("program");
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let mut command = server!(env!("CARGO_BIN_EXE_golden"));
+    let path = format!("{}:/usr/bin:/bin", folder.text());
+    command
+        .env("GOLDEN", "added_fields")
+        .env("PATH", path)
+        .env("PROGRAM_TOKEN", "")
+        .env("TMPDIR", folder.path());
+    command
+}
+
+/// The files and folders below a folder, apart from the folder of all servers.
+fn temporary_files(folder: &Folder) -> Vec<PathBuf> {
+    fn visit(path: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            found.push(entry.path());
+            visit(&entry.path(), found);
+        }
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder.path()).expect("a folder").flatten() {
+        if entry.file_name().to_string_lossy().starts_with("climax-") {
+            visit(&entry.path(), &mut found);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_command_reads_the_text_from_a_private_file_that_ends_with_the_call() {
+    let folder = Folder::new();
+    let script = r#"cat "$3"; stat -c %a "$3" "$(dirname "$3")""#;
+    let mut server = serve(&folder, script);
+    let args = json!({"manifest": "kind: Pod\n", "rest": "x"});
+    let response = server.call("places", &args);
+    assert_eq!(response.text, "kind: Pod\n600\n700");
+    // The folder of the server stays as long as it runs.
+    assert_eq!(temporary_files(&folder).len(), 1);
+    drop(server);
+    eventually("nothing is left", || temporary_files(&folder).is_empty());
+}
+
+#[test]
+fn the_worker_removes_the_file_if_the_server_is_killed() {
+    let folder = Folder::new();
+    let started = folder.path().join("started");
+    let script = format!("echo > {}; sleep 1393", started.display());
+    let mut server = serve(&folder, &script);
+    let call = json!({"tool_name": "places", "args": {"manifest": "secret", "rest": "x"}});
+    let _ = server.send(
+        "tools/call",
+        &json!({"name": "climax_call", "arguments": call}),
+    );
+    eventually("it runs", || started.exists());
+    let has_file = || temporary_files(&folder).iter().any(|path| path.is_file());
+    assert!(has_file());
+    send_signal("KILL", server.id());
+    eventually("the file is gone", || !has_file());
+    // The empty folder of the killed server is removed by the next one.
+    let mut next = serve(&folder, "true");
+    assert!(
+        !next
+            .call("places", &json!({"manifest": "", "rest": "x"}))
+            .is_error
+    );
+    assert_eq!(temporary_files(&folder).len(), 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_reported_and_nothing_runs() {
+    let folder = Folder::new();
+    let mut server = serve(&folder, "echo ran");
+    let uid = fs::metadata(folder.path()).expect("a folder");
+    let uid = std::os::unix::fs::MetadataExt::uid(&uid);
+    fs::write(folder.path().join(format!("climax-{uid}")), "").expect("a file in its place");
+    let response = server.call("places", &json!({"manifest": "", "rest": "x"}));
+    assert!(response.is_error);
+    assert!(
+        response
+            .text
+            .contains("Cannot write the files of the call: "),
+        "{response:?}"
+    );
+}
+
+/// The variables that the program gets, of those that look like secrets.
+fn secrets(folder: &Folder, arguments: &[&str]) -> Vec<String> {
+    let mut command = golden(folder, "env | grep -E '_(TOKEN|KEY)=' | sort");
+    command.args(arguments).env("PROGRAM_TOKEN", "0");
+    for name in ["API_TOKEN", "AWS_SESSION_TOKEN", "GH_TOKEN"] {
+        command.env(name, "1");
+    }
+    let response = Server::start(&mut command).call("lists", &json!({"files": "a"}));
+    assert!(!response.is_error, "{response:?}");
+    let lines = response
+        .text
+        .lines()
+        .filter_map(|line| line.split('=').next());
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_program_gets_the_secrets_that_its_config_needs() {
+    let folder = Folder::new();
+    let needed = ["API_TOKEN", "AWS_SESSION_TOKEN", "PROGRAM_TOKEN"];
+    assert_eq!(secrets(&folder, &["--env", "safe"]), needed);
+    let all = secrets(&folder, &[]);
+    assert!(all.contains(&"GH_TOKEN".to_owned()), "{all:?}");
+    let policy = |env: &str| {
+        let path = folder.path().join("policy.yaml");
+        fs::write(&path, format!("default: enabled\nenv: {env}\n")).expect("a policy");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let denied = policy("{inherit: safe, deny: [API_TOKEN]}");
+    assert_eq!(secrets(&folder, &["--policy", &denied]), &needed[1..]);
+    // A flag cannot loosen a policy, and a config cannot loosen `minimal`.
+    assert_eq!(
+        secrets(&folder, &["--policy", &denied, "--env", "all"]),
+        &needed[1..]
+    );
+    let minimal = policy("{inherit: minimal, allow: [AWS_SESSION_TOKEN]}");
+    assert_eq!(secrets(&folder, &["--policy", &minimal]), &needed[1..2]);
+}
+
+#[test]
+fn the_log_does_not_name_secrets_that_the_program_got() {
+    let folder = Folder::new();
+    let log = folder.path().join("log");
+    let mut command = golden(&folder, "exit 3");
+    command
+        .args(["--env", "safe"])
+        .env("CLIMAX_LOG_FILE", &log)
+        .envs([("API_TOKEN", "1"), ("GH_TOKEN", "1")]);
+    let mut server = Server::start(&mut command);
+    assert!(server.call("lists", &json!({"files": "a"})).is_error);
+    drop(server);
+    let log = fs::read_to_string(log).expect("a log");
+    assert!(log.contains("variables held back: GH_TOKEN"), "{log}");
+    assert!(!log.contains("API_TOKEN"), "{log}");
+}
