@@ -49,9 +49,9 @@ impl Field {
     /// effect) to 1 (a term counts in inverse proportion to the length).
     fn weight_and_length_normalisation(self) -> (f64, f64) {
         match self {
-            Self::Name => (3.0, 0.3),
+            Self::Name => (3.5, 0.3),
             Self::Cli => (2.25, 0.0),
-            Self::Description => (1.05, 0.6),
+            Self::Description => (0.9, 0.6),
             Self::CliDescription => (0.5, 0.4),
             Self::Argument | Self::ArgumentDescription => (1.5, 0.75),
             Self::Category | Self::Tag => (0.2, 0.0),
@@ -78,7 +78,7 @@ impl Field {
 }
 
 /// BM25's `k1`: how soon further occurrences of a term stop adding to the score.
-const SATURATION: f64 = 1.0;
+const SATURATION: f64 = 0.9;
 /// The largest impact in a posting.
 pub(crate) const MAX_IMPACT: f64 = 255.0;
 /// The name share of a term that makes up the names of both tool and CLI.

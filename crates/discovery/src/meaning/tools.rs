@@ -59,17 +59,17 @@ struct TextVectors<'t> {
 
 impl TextVectors<'_> {
     fn sum(&mut self, text: &str) -> VectorSum {
-        let mut sum = [0; DIMENSIONS];
+        let mut sum = [0.0; DIMENSIONS];
         for_each_word(text, |word| {
             if word.len() > MAX_WORD_BYTES {
                 return;
             }
             if let Some(stem) = self.stems.get(word) {
-                self.table.add(stem, 1, &mut sum);
+                self.table.add(stem, 1.0, &mut sum);
                 return;
             }
             let stem = self.stemmer.stem(word).into_owned();
-            self.table.add(&stem, 1, &mut sum);
+            self.table.add(&stem, 1.0, &mut sum);
             self.stems.insert(word.to_owned(), stem);
         });
         sum
@@ -77,7 +77,7 @@ impl TextVectors<'_> {
 
     /// Names and descriptions of a tool's arguments. A description that repeats the name says nothing new.
     fn arguments_sum(&mut self, tool: &ToolFacts<'_>) -> VectorSum {
-        let mut sum = [0; DIMENSIONS];
+        let mut sum = [0.0; DIMENSIONS];
         for argument in &tool.arguments {
             sum = total(&[sum, self.sum(argument.name)]);
             if argument.description != argument.name {
@@ -89,7 +89,7 @@ impl TextVectors<'_> {
 }
 
 fn total(sums: &[VectorSum]) -> VectorSum {
-    let mut total = [0; DIMENSIONS];
+    let mut total = [0.0; DIMENSIONS];
     for sum in sums {
         for (total, component) in total.iter_mut().zip(sum) {
             *total += component;
@@ -100,8 +100,7 @@ fn total(sums: &[VectorSum]) -> VectorSum {
 
 /// A sum of vectors, scaled to length 1. Zero stays zero.
 pub(super) fn normalised(sum: &VectorSum) -> [f64; DIMENSIONS] {
-    #[expect(clippy::cast_precision_loss, reason = "the relative error is tiny")]
-    let components = sum.map(|component| component as f64);
+    let components = sum.map(f64::from);
     // Added up in order, so that every machine gets the same result.
     let squared = components
         .iter()
