@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, send_signal, server};
-use serde_json::json;
+use climax_tests::{Folder, Server, eventually, run, send_signal, server};
+use serde_json::{Value, json};
 
 /// A server of the golden file with added fields, with a script as its program and its own temporary folder.
 fn serve(folder: &Folder, script: &str) -> Server {
@@ -98,6 +98,38 @@ fn a_file_that_cannot_be_written_is_reported_and_nothing_runs() {
             .text
             .contains("Cannot write the files of the call: "),
         "{response:?}"
+    );
+}
+
+#[test]
+fn keywords_and_requests_are_found_but_not_shown() {
+    let folder = Folder::new();
+    let mut server = serve(&folder, "true");
+    // A keyword, a keyword in a sentence, and words of a request only.
+    for query in [
+        "gather",
+        "please gather something",
+        "something under a label",
+    ] {
+        let response = server.search(&json!({"query": query}));
+        assert_eq!(response["results"][0]["tool_name"], "lists", "{query}");
+        assert!(!response.to_string().contains("gather"), "{response}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_config_are_shown() {
+    let folder = Folder::new();
+    let output = run(golden(&folder, "true").args(["show", "lists", "--json"]));
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let example = &shown["examples"][0];
+    assert_eq!(
+        example["arguments"]["args"],
+        json!({"files": ["a.txt", "b.txt"], "level": [1, 2], "labels": {"team": "web"}})
+    );
+    assert_eq!(
+        example["command_line"],
+        "program $PROGRAM_TOKEN run a.txt b.txt --fields name,size -l 1 -l 2 --label team=web"
     );
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use climax_catalog::facts::Facts;
+use climax_catalog::facts::{Facts, ToolFacts};
 use climax_catalog::rows::to_u32;
 
 use crate::term_index::TermIndex;
@@ -30,11 +30,13 @@ pub enum Field {
     Category,
     /// The CLI's tags.
     Tag,
+    /// The tool's keywords, and the requests of its examples.
+    Request,
 }
 
 impl Field {
     /// All fields.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Name,
         Self::Cli,
         Self::Description,
@@ -43,6 +45,7 @@ impl Field {
         Self::ArgumentDescription,
         Self::Category,
         Self::Tag,
+        Self::Request,
     ];
 
     /// BM25F's weight and length normalisation (`b`) of the field. The latter goes from 0 (length has no
@@ -55,6 +58,7 @@ impl Field {
             Self::CliDescription => (0.5, 0.4),
             Self::Argument | Self::ArgumentDescription => (1.5, 0.75),
             Self::Category | Self::Tag => (0.2, 0.0),
+            Self::Request => (1.2, 0.6),
         }
     }
 
@@ -66,13 +70,13 @@ impl Field {
         }
     }
 
-    fn bit(self) -> u8 {
-        1 << self as u8
+    fn bit(self) -> u16 {
+        1 << self as u16
     }
 
     /// Whether the field is in a posting's field mask.
     #[must_use]
-    pub fn is_in(self, field_mask: u8) -> bool {
+    pub fn is_in(self, field_mask: u16) -> bool {
         field_mask & self.bit() != 0
     }
 }
@@ -99,8 +103,8 @@ climax_catalog::tables! {
         rows: Cow<'static, [u8]>,
         /// The postings of all terms: a tool's number and the term's impact on its score.
         postings: Cow<'static, [u8]>,
-        /// The payload of each posting, two bytes: the mask of the fields that contain the term, and the term's
-        /// share of the names of tool and CLI.
+        /// The payload of each posting, three bytes: two for the mask of the fields that contain the term, and the
+        /// term's share of the names of tool and CLI.
         payloads: Cow<'static, [u8]>,
         /// The terms by their trigrams.
         trigrams: Trigrams,
@@ -113,7 +117,7 @@ struct Posting {
     tool: u32,
     /// The term frequency over all fields, weighted and normalised by length.
     frequency: f64,
-    field_mask: u8,
+    field_mask: u16,
     /// The term's share of the names of tool and CLI, from 0 to 1.
     name_share: f64,
 }
@@ -233,6 +237,7 @@ impl Vocabulary {
                 self.terms_of([tool.description].into_iter()),
                 self.terms_of(arguments().map(|argument| argument.name)),
                 self.terms_of(arguments().map(|argument| argument.description)),
+                self.terms_of(requests(tool)),
             ]);
         }
         for cli in &facts.clis {
@@ -247,10 +252,16 @@ impl Vocabulary {
     }
 }
 
+/// The keywords of a tool, and the requests of its examples.
+pub(crate) fn requests<'f>(tool: &'f ToolFacts<'_>) -> impl Iterator<Item = &'f str> {
+    let requests = tool.examples.iter().map(|example| &*example.request);
+    tool.keywords.iter().copied().chain(requests)
+}
+
 /// The terms of all fields. The fields of a CLI are stored once for all of its tools.
 #[derive(Default)]
 struct FieldTerms {
-    of_tools: Vec<[Vec<u32>; 4]>,
+    of_tools: Vec<[Vec<u32>; 5]>,
     of_clis: Vec<[Vec<u32>; 4]>,
 }
 
@@ -261,6 +272,7 @@ impl FieldTerms {
             Field::Description => &self.of_tools[tool][1],
             Field::Argument => &self.of_tools[tool][2],
             Field::ArgumentDescription => &self.of_tools[tool][3],
+            Field::Request => &self.of_tools[tool][4],
             Field::Cli => &self.of_clis[cli][0],
             Field::CliDescription => &self.of_clis[cli][1],
             Field::Category => &self.of_clis[cli][2],
@@ -385,7 +397,8 @@ fn encode(terms: &[(String, u32)], word_counts: &[usize], postings: &[Vec<Postin
             index.postings.to_mut().extend(posting_bytes);
             let name_share = round_to_u32(posting.name_share * MAX_NAME_SHARE);
             let name_share = u8::try_from(name_share).unwrap_or(u8::MAX);
-            let payload = [posting.field_mask, name_share];
+            let [low, high] = posting.field_mask.to_le_bytes();
+            let payload = [low, high, name_share];
             index.payloads.to_mut().extend(payload);
         }
     }

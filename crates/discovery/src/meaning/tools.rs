@@ -6,6 +6,7 @@ use climax_catalog::facts::{Facts, ToolFacts};
 
 use super::table::{DIMENSIONS, MAX_WORD_BYTES, VectorSum, WordTable};
 use super::{COARSE_DIMENSIONS, Meaning};
+use crate::index::requests;
 use crate::tokens::{TermStemmer, for_each_word};
 
 /// The largest component of a tool's vector, as a byte.
@@ -24,7 +25,10 @@ pub(super) fn add_tools(meaning: &mut Meaning, table: &WordTable<'_>, facts: &Fa
         .map(|cli| [texts.sum(cli.name), texts.sum(cli.description)])
         .collect();
     for tool in &facts.tools {
-        let own = total(&[texts.sum(tool.name), texts.sum(tool.description)]);
+        let mut own = total(&[texts.sum(tool.name), texts.sum(tool.description)]);
+        for request in requests(tool) {
+            own = total(&[own, texts.sum(request)]);
+        }
         let [cli_name, cli_description] = &cli_sums[tool.cli];
         let mut everything = total(&[own, *cli_name, texts.arguments_sum(tool)]);
         if facts.cli_of(tool).description != tool.description {
