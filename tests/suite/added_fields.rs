@@ -14,9 +14,7 @@ fn serve(folder: &Folder, script: &str) -> Server {
 }
 
 fn golden(folder: &Folder, script: &str) -> Command {
-    let program = folder.path().join("program");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
+    write_script(&folder.path().join("program"), script);
     let mut command = server!(env!("CARGO_BIN_EXE_golden"));
     let path = format!("{}:/usr/bin:/bin", folder.text());
     command
@@ -25,6 +23,11 @@ fn golden(folder: &Folder, script: &str) -> Command {
         .env("PROGRAM_TOKEN", "")
         .env("TMPDIR", folder.path());
     command
+}
+
+fn write_script(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
 
 /// The files and folders below a folder, apart from the folder of all servers.
@@ -82,6 +85,28 @@ fn the_worker_removes_the_file_if_the_server_is_killed() {
             .is_error
     );
     assert_eq!(temporary_files(&folder).len(), 1);
+}
+
+#[test]
+fn a_container_gets_the_directory_of_the_files() {
+    let folder = Folder::new();
+    let mut command = golden(&folder, "true");
+    write_script(&folder.path().join("docker"), r#"printf '%s\n' "$@""#);
+    let policy = folder.path().join("policy.yaml");
+    let text = "default: enabled\nexecutor: {type: docker, image: alpine}\n";
+    fs::write(&policy, text).expect("a policy");
+    let mut server = Server::start(command.arg("--policy").arg(policy));
+    let response = server.call("places", &json!({"manifest": "a", "rest": "x"}));
+    let words: Vec<&str> = response.text.lines().collect();
+    let file = words.iter().find(|word| word.ends_with("/manifest-1.yaml"));
+    let file = Path::new(file.expect("the path of the file"));
+    let directory = file.parent().and_then(Path::to_str).expect("a directory");
+    let volume = format!("{directory}:{directory}:ro");
+    let position = words.iter().position(|word| *word == volume);
+    let position = position.expect("a volume");
+    assert_eq!(words[position - 1], "-v", "{words:?}");
+    let image = words.iter().position(|word| *word == "alpine");
+    assert!(image > Some(position), "{words:?}");
 }
 
 #[test]
