@@ -1,4 +1,4 @@
-//! Bakes the fixtures, without and with a policy.
+//! Bakes the fixtures, without and with a policy, and the configs of real programs.
 
 use std::env;
 
@@ -14,4 +14,5 @@ fn main() {
         .policy("fixtures/guarded.yaml")
         .output("guarded.rs")
         .run();
+    Bake::new("fixtures/programs").output("programs.rs").run();
 }
