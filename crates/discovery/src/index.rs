@@ -30,13 +30,15 @@ pub enum Field {
     Category,
     /// The CLI's tags.
     Tag,
-    /// The tool's keywords, and the requests of its examples.
+    /// The tool's keywords.
+    Keyword,
+    /// The requests of the tool's examples.
     Request,
 }
 
 impl Field {
     /// All fields.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Name,
         Self::Cli,
         Self::Description,
@@ -45,6 +47,7 @@ impl Field {
         Self::ArgumentDescription,
         Self::Category,
         Self::Tag,
+        Self::Keyword,
         Self::Request,
     ];
 
@@ -58,7 +61,9 @@ impl Field {
             Self::CliDescription => (0.5, 0.4),
             Self::Argument | Self::ArgumentDescription => (1.5, 0.75),
             Self::Category | Self::Tag => (0.2, 0.0),
-            Self::Request => (1.2, 0.6),
+            Self::Keyword => (1.0, 0.3),
+            // The words of a request are mostly everyday ones. Its vector says more.
+            Self::Request => (0.2, 0.6),
         }
     }
 
@@ -237,6 +242,7 @@ impl Vocabulary {
                 self.terms_of([tool.description].into_iter()),
                 self.terms_of(arguments().map(|argument| argument.name)),
                 self.terms_of(arguments().map(|argument| argument.description)),
+                self.terms_of(tool.keywords.iter().copied()),
                 self.terms_of(requests(tool)),
             ]);
         }
@@ -252,16 +258,15 @@ impl Vocabulary {
     }
 }
 
-/// The keywords of a tool, and the requests of its examples.
+/// The requests of a tool's examples.
 pub(crate) fn requests<'f>(tool: &'f ToolFacts<'_>) -> impl Iterator<Item = &'f str> {
-    let requests = tool.examples.iter().map(|example| &*example.request);
-    tool.keywords.iter().copied().chain(requests)
+    tool.examples.iter().map(|example| &*example.request)
 }
 
 /// The terms of all fields. The fields of a CLI are stored once for all of its tools.
 #[derive(Default)]
 struct FieldTerms {
-    of_tools: Vec<[Vec<u32>; 5]>,
+    of_tools: Vec<[Vec<u32>; 6]>,
     of_clis: Vec<[Vec<u32>; 4]>,
 }
 
@@ -272,7 +277,8 @@ impl FieldTerms {
             Field::Description => &self.of_tools[tool][1],
             Field::Argument => &self.of_tools[tool][2],
             Field::ArgumentDescription => &self.of_tools[tool][3],
-            Field::Request => &self.of_tools[tool][4],
+            Field::Keyword => &self.of_tools[tool][4],
+            Field::Request => &self.of_tools[tool][5],
             Field::Cli => &self.of_clis[cli][0],
             Field::CliDescription => &self.of_clis[cli][1],
             Field::Category => &self.of_clis[cli][2],

@@ -26,7 +26,7 @@ pub(super) fn add_tools(meaning: &mut Meaning, table: &WordTable<'_>, facts: &Fa
         .collect();
     for tool in &facts.tools {
         let mut own = total(&[texts.sum(tool.name), texts.sum(tool.description)]);
-        for request in requests(tool) {
+        for request in tool.keywords.iter().copied().chain(requests(tool)) {
             own = total(&[own, texts.sum(request)]);
         }
         let [cli_name, cli_description] = &cli_sums[tool.cli];

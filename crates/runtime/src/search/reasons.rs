@@ -66,7 +66,7 @@ fn field_phrase(
     field_mask: u16,
     term: &str,
 ) -> Option<String> {
-    const BY_SIGNIFICANCE: [(Field, &str); 8] = [
+    const BY_SIGNIFICANCE: [(Field, &str); 9] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
         (Field::Description, "description has"),
@@ -74,7 +74,8 @@ fn field_phrase(
             Field::ArgumentDescription,
             "the description of an argument has",
         ),
-        (Field::Request, "keywords or examples have"),
+        (Field::Keyword, "keywords have"),
+        (Field::Request, "an example has"),
         (Field::Tag, "tag has"),
         (Field::Category, "category has"),
         (Field::CliDescription, "the CLI's description has"),
