@@ -2,6 +2,7 @@
 
 mod files;
 mod machine;
+mod programs;
 mod requests;
 mod undo;
 

@@ -14,8 +14,8 @@ fn programs() -> Command {
     command
 }
 
-/// A tool, the arguments of a call, and the command line.
-type Case = (&'static str, Value, &'static [&'static str]);
+/// A tool, the arguments of a call, and the command line, in which single quotes enclose words.
+type Case = (&'static str, Value, &'static str);
 
 fn cases() -> Vec<Case> {
     let mut cases = containers_and_clusters();
@@ -33,68 +33,32 @@ fn containers_and_clusters() -> Vec<Case> {
                 "publish": ["80:80", "443:443"], "env": {"A": 1}, "volumes": "x:/y", "image": "IMAGE",
                 "script": "echo $A && sleep 1"
             }),
-            &[
-                "docker",
-                "run",
-                "-d",
-                "-p",
-                "80:80",
-                "-p",
-                "443:443",
-                "-e",
-                "A=1",
-                "-v",
-                "x:/y",
-                "IMAGE",
-                "sh",
-                "-c",
-                "echo $A && sleep 1",
-            ],
+            "docker run -d -p 80:80 -p 443:443 -e A=1 -v x:/y IMAGE sh -c 'echo $A && sleep 1'",
         ),
         (
             "docker_exec",
             json!({"container": "web", "words": ["ls", "-l", "/srv"]}),
-            &["docker", "exec", "--", "web", "ls", "-l", "/srv"],
+            "docker exec -- web ls -l /srv",
         ),
         (
             "compose_up",
             json!({"files": ["a.yml", "b.yml"], "profile": ["dev"], "services": ["web", "db"]}),
-            &[
-                "docker",
-                "compose",
-                "-f",
-                "a.yml",
-                "-f",
-                "b.yml",
-                "--profile",
-                "dev",
-                "up",
-                "-d",
-                "web",
-                "db",
-            ],
+            "docker compose -f a.yml -f b.yml --profile dev up -d web db",
         ),
         (
             "kubectl_exec",
             json!({"namespace": "web", "pod": "pod/x", "words": ["env"]}),
-            &["kubectl", "-n", "web", "exec", "pod/x", "--", "env"],
+            "kubectl -n web exec pod/x -- env",
         ),
         (
             "kubectl_label",
             json!({"resource": "pods/x", "labels": ["tier=web", "old-"], "overwrite": true}),
-            &[
-                "kubectl",
-                "label",
-                "pods/x",
-                "tier=web",
-                "old-",
-                "--overwrite",
-            ],
+            "kubectl label pods/x tier=web old- --overwrite",
         ),
         (
             "npm_exec",
             json!({"install": false, "program": "tsc", "words": ["--noEmit", "-p", "."]}),
-            &["npm", "exec", "--no", "--", "tsc", "--noEmit", "-p", "."],
+            "npm exec --no -- tsc --noEmit -p .",
         ),
     ]
 }
@@ -104,65 +68,54 @@ fn files_and_text() -> Vec<Case> {
         (
             "ffmpeg_cut",
             json!({"begin": 1, "source": "in.mp4", "duration": 2, "destination": "out.mp4"}),
-            &["ffmpeg", "-ss", "1", "-i", "in.mp4", "-t", "2", "out.mp4"],
+            "ffmpeg -ss 1 -i in.mp4 -t 2 out.mp4",
         ),
         (
             "tar_create",
             json!({"archive": "x.tgz", "exclude": ["a", "b"], "members": ["src", "doc"]}),
-            &[
-                "tar",
-                "--create",
-                "--file",
-                "x.tgz",
-                "--exclude=a",
-                "--exclude=b",
-                "src",
-                "doc",
-            ],
+            "tar --create --file x.tgz --exclude=a --exclude=b src doc",
         ),
         (
             "rg_search",
             json!({"patterns": ["x", "y"], "glob": ["!*.lock"]}),
-            &["rg", "-e", "x", "-e", "y", "--glob", "!*.lock"],
+            "rg -e x -e y --glob '!*.lock'",
         ),
         (
             "rsync_copy",
             json!({"exclude": "a", "sources": ["src/"], "destination": "dst/"}),
-            &["rsync", "-a", "--exclude", "a", "src/", "dst/"],
+            "rsync -a --exclude a src/ dst/",
         ),
         (
             "find_files",
             json!({"directories": ["src", "doc"], "type": "f", "name": "*.rs", "modified_days": "-7"}),
-            &[
-                "find", "src", "doc", "-type", "f", "-name", "*.rs", "-mtime", "-7",
-            ],
+            "find src doc -type f -name '*.rs' -mtime -7",
         ),
         (
             "sort_rows",
             json!({"separator": ",", "keys": ["2,2n", "1"], "files": ["data.csv"]}),
-            &["sort", "-t,", "-k2,2n", "-k1", "--", "data.csv"],
+            "sort -t, -k2,2n -k1 -- data.csv",
         ),
         (
             "awk_columns",
             json!({
                 "separator": ":", "variables": {"n": 1}, "program": "{ print $n }", "files": ["passwd"]
             }),
-            &["awk", "-F:", "-v", "n=1", "{ print $n }", "passwd"],
+            "awk -F: -v n=1 '{ print $n }' passwd",
         ),
         (
             "chmod",
             json!({"recursive": true, "mode": ["u+x", "go-w"], "paths": ["a", "b"]}),
-            &["chmod", "-R", "u+x,go-w", "a", "b"],
+            "chmod -R u+x,go-w a b",
         ),
         (
             "dd_copy",
             json!({"source": "/dev/zero", "destination": "x", "block_size": "1M", "blocks": 4}),
-            &["dd", "if=/dev/zero", "of=x", "bs=1M", "count=4"],
+            "dd if=/dev/zero of=x bs=1M count=4",
         ),
         (
             "xz_compress",
             json!({"level": 9, "threads": 0, "files": ["-odd-name", "b"]}),
-            &["xz", "--keep", "-9", "--threads=0", "--", "-odd-name", "b"],
+            "xz --keep -9 --threads=0 -- -odd-name b",
         ),
     ]
 }
@@ -172,23 +125,12 @@ fn building_and_machines() -> Vec<Case> {
         (
             "git_log",
             json!({"repository": "DIR", "author": ["A", "B"], "paths": ["a", "b"]}),
-            &[
-                "git", "-C", "DIR", "log", "--author", "A", "--author", "B", "--", "a", "b",
-            ],
+            "git -C DIR log --author A --author B -- a b",
         ),
         (
             "git_commit",
             json!({"settings": {"user.name": "A B", "gc.auto": 0}, "sign": false, "message": "-- fix"}),
-            &[
-                "git",
-                "-c",
-                "user.name=A B",
-                "-c",
-                "gc.auto=0",
-                "commit",
-                "--no-gpg-sign",
-                "-m-- fix",
-            ],
+            "git -c 'user.name=A B' -c gc.auto=0 commit --no-gpg-sign '-m-- fix'",
         ),
         (
             "gcc_link",
@@ -196,77 +138,32 @@ fn building_and_machines() -> Vec<Case> {
                 "optimisation": "2", "warnings": ["all", "extra"], "include": ["include", "lib"],
                 "define": {"DEBUG": 1}, "output_file": "out", "sources": ["a.c", "b.c"], "libraries": ["m", "z"]
             }),
-            &[
-                "gcc",
-                "-O2",
-                "-Wall",
-                "-Wextra",
-                "-Iinclude",
-                "-Ilib",
-                "-DDEBUG=1",
-                "-o",
-                "out",
-                "a.c",
-                "b.c",
-                "-lm",
-                "-lz",
-            ],
+            "gcc -O2 -Wall -Wextra -Iinclude -Ilib -DDEBUG=1 -o out a.c b.c -lm -lz",
         ),
         (
             "make",
             json!({"jobs": 4, "folder": "src", "variables": {"CC": "clang"}, "targets": ["all", "check"]}),
-            &["make", "-j4", "-C", "src", "CC=clang", "all", "check"],
+            "make -j4 -C src CC=clang all check",
         ),
         (
             "cargo_test",
             json!({"features": ["a", "b"], "package": ["p"], "options": ["--nocapture", "--test-threads=1"]}),
-            &[
-                "cargo",
-                "test",
-                "--features",
-                "a,b",
-                "-p",
-                "p",
-                "--",
-                "--nocapture",
-                "--test-threads=1",
-            ],
+            "cargo test --features a,b -p p -- --nocapture --test-threads=1",
         ),
         (
             "gh_issue_create",
             json!({"title": "Crash", "label": ["bug", "urgent"], "body": "It crashes."}),
-            &[
-                "gh",
-                "issue",
-                "create",
-                "--body-file",
-                "-",
-                "--title",
-                "Crash",
-                "--label",
-                "bug",
-                "--label",
-                "urgent",
-            ],
+            "gh issue create --body-file - --title Crash --label bug --label urgent",
         ),
         (
             "systemctl_list_units",
             json!({"user_services": true, "type": ["service", "socket"], "all": true, "globs": ["ssh*"]}),
-            &[
-                "systemctl",
-                "--user",
-                "list-units",
-                "--no-pager",
-                "--type=service,socket",
-                "--all",
-                "--",
-                "ssh*",
-            ],
+            "systemctl --user list-units --no-pager --type=service,socket --all -- 'ssh*'",
         ),
         (
             "ip_addresses",
             json!({"json": true, "family": "inet6", "device": "eth0"}),
-            &["ip", "-j", "-f", "inet6", "address", "show", "dev", "eth0"],
+            "ip -j -f inet6 address show dev eth0",
         ),
         (
             "ssh_run",
@@ -274,19 +171,7 @@ fn building_and_machines() -> Vec<Case> {
                 "port": 2222, "options": {"BatchMode": "yes", "ConnectTimeout": 5}, "host": "me@host",
                 "words": ["uptime", "-p"]
             }),
-            &[
-                "ssh",
-                "-p",
-                "2222",
-                "-o",
-                "BatchMode=yes",
-                "-o",
-                "ConnectTimeout=5",
-                "me@host",
-                "--",
-                "uptime",
-                "-p",
-            ],
+            "ssh -p 2222 -o BatchMode=yes -o ConnectTimeout=5 me@host -- uptime -p",
         ),
     ]
 }
@@ -299,55 +184,27 @@ fn data_and_network() -> Vec<Case> {
                 "headers": {"Accept": "text/html", "X-A": "1"}, "fields": {"a": 1, "b": "2 3"},
                 "url": "https://example.org/"
             }),
-            &[
-                "curl",
-                "-sS",
-                "-H",
-                "Accept: text/html",
-                "-H",
-                "X-A: 1",
-                "-d",
-                "a=1",
-                "-d",
-                "b=2 3",
-                "https://example.org/",
-            ],
+            "curl -sS -H 'Accept: text/html' -H 'X-A: 1' -d a=1 -d 'b=2 3' https://example.org/",
         ),
         (
             "curl_post_files",
             json!({"files": {"photo": "a.png"}, "compressed": true, "url": "https://example.org/"}),
-            &[
-                "curl",
-                "-sS",
-                "-F",
-                "photo=@a.png",
-                "--compressed",
-                "https://example.org/",
-            ],
+            "curl -sS -F photo=@a.png --compressed https://example.org/",
         ),
         (
             "sqlite_query",
             json!({"format": "json", "database": "app.db", "sql": "select 1"}),
-            &["sqlite3", "-json", "app.db", "select 1"],
+            "sqlite3 -json app.db 'select 1'",
         ),
         (
             "sqlite_schema",
             json!({"database": "app.db", "table": "users"}),
-            &["sqlite3", "app.db", ".schema users"],
+            "sqlite3 app.db '.schema users'",
         ),
         (
             "jq_select",
             json!({"value": "Ada", "filter": ".[] | select(.name == $name)", "files": ["a.json", "b.json"]}),
-            &[
-                "jq",
-                "-r",
-                "--arg",
-                "name",
-                "Ada",
-                ".[] | select(.name == $name)",
-                "a.json",
-                "b.json",
-            ],
+            "jq -r --arg name Ada '.[] | select(.name == $name)' a.json b.json",
         ),
         (
             "psql_command",
@@ -355,21 +212,7 @@ fn data_and_network() -> Vec<Case> {
                 "host": "db", "user": "app", "variables": {"ON_ERROR_STOP": 1},
                 "sql": ["begin", "select 1"], "database": "shop"
             }),
-            &[
-                "psql",
-                "-X",
-                "-h",
-                "db",
-                "-U",
-                "app",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-c",
-                "begin",
-                "-c",
-                "select 1",
-                "shop",
-            ],
+            "psql -X -h db -U app -v ON_ERROR_STOP=1 -c begin -c 'select 1' shop",
         ),
         (
             "openssl_certificate",
@@ -377,39 +220,40 @@ fn data_and_network() -> Vec<Case> {
                 "key": "k.pem", "certificate": "c.pem", "days": 365, "subject": "/CN=example.org",
                 "extensions": {"subjectAltName": "DNS:example.org"}
             }),
-            &[
-                "openssl",
-                "req",
-                "-x509",
-                "-nodes",
-                "-newkey",
-                "rsa:2048",
-                "-keyout",
-                "k.pem",
-                "-out",
-                "c.pem",
-                "-days",
-                "365",
-                "-subj",
-                "/CN=example.org",
-                "-addext",
-                "subjectAltName=DNS:example.org",
-            ],
+            "openssl req -x509 -nodes -newkey rsa:2048 -keyout k.pem -out c.pem -days 365 -subj /CN=example.org -addext subjectAltName=DNS:example.org",
         ),
     ]
+}
+
+/// The words of a command line.
+fn words(line: &str) -> Vec<&str> {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(number, part)| {
+        let is_quoted = number % 2 == 1;
+        if is_quoted {
+            vec![part]
+        } else {
+            part.split_whitespace().collect()
+        }
+    });
+    words.collect()
 }
 
 #[test]
 fn command_lines_of_real_programs_are_produced_word_for_word() {
     let cases = cases();
     assert!(cases.len() >= 25, "{}", cases.len());
-    for (tool, arguments, words) in cases {
+    for (tool, arguments, line) in cases {
         let arguments = arguments.to_string();
         let options = ["--dry-run", "--print-json", "--json", &arguments];
         let output = run(programs().args(["call", tool]).args(options));
         let text = String::from_utf8(output.stdout).expect("UTF-8");
         let plan: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(plan["argv"], json!(words), "{tool} {arguments}: {text}");
+        assert_eq!(
+            plan["argv"],
+            json!(words(line)),
+            "{tool} {arguments}: {text}"
+        );
     }
 }
 
@@ -617,11 +461,16 @@ fn ffmpeg_cuts_a_part_out_of_a_video() {
     let arguments = json!({
         "begin": 1, "source": path("in.mp4"), "duration": 2, "destination": path("out.mp4")
     });
-    let output = call(&mut server, "ffmpeg_cut", &arguments);
-    assert!(
-        output.contains("time=00:00:01.90"),
-        "20 pictures at 10 per second: {output}"
-    );
-    let size = |name: &str| fs::metadata(path(name)).expect("a file").len();
-    assert!(size("out.mp4") > 0 && size("out.mp4") < size("in.mp4"));
+    call(&mut server, "ffmpeg_cut", &arguments);
+    let mut ffprobe = Command::new("ffprobe");
+    ffprobe.args([
+        "-v",
+        "error",
+        "-show_entries",
+        "format=duration",
+        "-of",
+        "csv=p=0",
+    ]);
+    let duration = run(ffprobe.arg(path("out.mp4"))).stdout;
+    assert_eq!(String::from_utf8_lossy(&duration).trim(), "2.000000");
 }
