@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server;
+use crate::{repository, server};
 
 /// Requests in everyday words, written before the tools were looked at, and the tools that fulfil them.
 const REQUESTS: [(&str, &[&str]); 40] = [
@@ -129,4 +129,52 @@ fn an_unknown_argument_that_is_in_the_name_of_another_tool_suggests_that_tool() 
     }
     let refused = server.call("git_reset", &json!({"quiet": true}));
     assert_eq!(refused.note, None, "no tool has this in its name");
+}
+
+#[test]
+fn an_unknown_tool_suggests_tools_of_that_program_and_with_that_prefix() {
+    let mut server = server();
+    for (unknown, suggested) in [("ls", "list_files"), ("cat", "read_file")] {
+        let note = server.call(unknown, &json!({})).note.unwrap_or_default();
+        assert!(note.contains(suggested), "{unknown}: {note}");
+    }
+    let note = server
+        .call("git_stash", &json!({}))
+        .note
+        .unwrap_or_default();
+    let (push, drop) = (note.find("git_stash_push"), note.find("git_stash_drop"));
+    assert!(
+        push.is_some() && push < drop,
+        "the destructive tool is last: {note}"
+    );
+}
+
+#[test]
+fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
+    let mut server = server();
+    let folder = repository(&mut server, "one");
+    std::fs::write(folder.path().join("untracked"), "").expect("a file");
+    for (tool, args, name) in [
+        (
+            "git_clean",
+            json!({"directory": folder.text(), "path": []}),
+            "path",
+        ),
+        (
+            "git_reset_hard",
+            json!({"directory": "", "revision": "HEAD"}),
+            "directory",
+        ),
+    ] {
+        let refused = server.call(tool, &args);
+        assert_eq!(
+            refused.text,
+            format!(
+                "Argument validation failed:\n  - Argument '{name}' is empty: leave it out to use the default"
+            )
+        );
+    }
+    assert!(folder.path().join("untracked").exists());
+    let file = std::fs::read_to_string(folder.path().join("file.txt")).expect("a file");
+    assert_eq!(file, "two\n", "the change is still there");
 }

@@ -15,7 +15,7 @@ const SYNONYM_GROUPS: &str = "\
     user username user_name login\n\
     password passwd\n\
     repo repository\n\
-    directory repository repo_path repo_dir\n\
+    directory repo repository repo_path repo_dir\n\
     ref revision commit commit_hash sha rev\n\
     cached staged\n\
     format output_format\n\

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bumpalo::Bump;
+use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
 use climax_runner::PrivateFiles;
+use serde_json::Value;
 
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
@@ -185,8 +187,9 @@ impl<'a> CallInput<'a> {
         let cli = self.selection.cli_of(self.tool);
         let words = |name: &'static str| name.split(['_', '-', '.']);
         let is_shared = |word: &str| words(self.tool_name()).skip(1).any(|own| own == word);
-        let unknown = self.arguments.unknown.iter();
-        let unknown: Vec<String> = unknown.map(|key| key.to_lowercase()).collect();
+        let unknown = self.arguments.unknown.iter().map(|key| key.to_lowercase());
+        let is_own = |key: &str| words(self.tool_name()).any(|own| own == key);
+        let unknown: Vec<String> = unknown.filter(|key| !is_own(key)).collect();
         let names = self.selection.tools_of(&cli).iter();
         let names = names.map(|tool| self.selection.text(tool.name));
         names
@@ -195,13 +198,35 @@ impl<'a> CallInput<'a> {
             .collect()
     }
 
-    /// The error lines for the keys of a call: duplicates, then unknown ones if the tool refuses them.
+    /// The error lines for the keys of a call: duplicates, then empty and unknown ones if the tool refuses them.
     fn name_errors(&self) -> Vec<String> {
         let mut errors = self.arguments.duplicates.clone();
         if refuses_unknown_arguments(self.tool.risk) {
+            errors.extend(self.empty_arguments());
             errors.extend(self.unknown_arguments());
         }
         errors
+    }
+
+    /// A line for each empty list, map or directory. It would mean the same as leaving it out, which can be
+    /// everything: an agent that found no paths to delete means none.
+    fn empty_arguments(&self) -> Vec<String> {
+        let rows = self.selection.tables.arguments.rows();
+        let rows = rows.slice(self.tool.arguments).iter();
+        let names = rows.filter_map(|row| {
+            let name = self.selection.text(row.name);
+            let is_empty = match self.arguments.arguments.get(name)? {
+                Value::Array(items) => items.is_empty(),
+                Value::Object(entries) => entries.is_empty(),
+                Value::String(text) => text.is_empty() && row.placement == PlacementKind::Directory,
+                _ => false,
+            };
+            // A missing required argument is reported as such.
+            (is_empty && !row.required).then_some(name)
+        });
+        names
+            .map(|name| format!("Argument '{name}' is empty: leave it out to use the default"))
+            .collect()
     }
 
     /// A line for each key that is not an argument.

@@ -1,5 +1,7 @@
 //! `get_tool_details`: turns the names of tools into full descriptions of them.
 
+use climax_catalog::tables::ToolRow;
+use climax_core::risk::assumed_risk;
 use climax_discovery::notes::Notes;
 use climax_discovery::rank::RankingMode;
 use serde::Serialize;
@@ -18,6 +20,8 @@ pub(super) const NAME: &str = "get_tool_details";
 /// The maximum number of names that are suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 const MAX_EXAMPLES: usize = 2;
+/// How many tools an unknown name may stand for.
+const MAX_RELATED_TOOLS: usize = 6;
 const FIND_A_TOOL: &str = "Find a tool with search_mcp_tools";
 
 /// The response about one name.
@@ -185,8 +189,31 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
     LookupError::new(NAME, message, name, suggestions)
 }
 
-/// The names of tools that a search for the words of an unknown name finds with confidence.
+/// The names of tools that an unknown name may stand for: tools that run a program with this name, and tools whose
+/// name continues it, those with the lowest risk first; otherwise tools that a search finds with confidence.
 pub(crate) fn related_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
+    let prefix = format!("{unknown_name}_");
+    let tools = selection.clis().flat_map(|cli| {
+        let base = selection.text(cli.command);
+        let tools = selection.tools_of(&cli).iter();
+        tools.map(move |tool| (base, tool))
+    });
+    let mut named: Vec<ToolRow> = tools
+        .filter(|(base, tool)| {
+            let words = base.split_whitespace();
+            let mut words = words.chain(selection.text(tool.command).split_whitespace());
+            let program = words.find(|word| *word != "env" && !word.contains('='));
+            program == Some(unknown_name) || selection.text(tool.name).starts_with(&prefix)
+        })
+        .map(|(_, tool)| tool)
+        .collect();
+    // The sort is stable, so tools of the same risk stay in catalog order.
+    named.sort_by_key(|tool| assumed_risk(tool.risk));
+    named.truncate(MAX_RELATED_TOOLS);
+    if !named.is_empty() {
+        let names = named.iter().map(|tool| selection.text(tool.name));
+        return names.collect();
+    }
     let matches = best_matches(selection, unknown_name).into_iter();
     let confident = matches.filter(|found| found.confidence() != Confidence::Low);
     confident
