@@ -1,4 +1,4 @@
-//! Bakes the fixtures, without and with a policy, and random tools.
+//! Bakes the fixtures, without and with a policy, the configs of real programs, and random tools.
 
 mod random_tools;
 
@@ -18,6 +18,7 @@ fn main() {
         .policy("fixtures/guarded.yaml")
         .output("guarded.rs")
         .run();
+    Bake::new("fixtures/programs").output("programs.rs").run();
     Bake::new(&write_random_configs()).output("random.rs").run();
 }
 

@@ -69,6 +69,8 @@ PROGRAMS = {
     ),
     "curl": Program(help_words=["--help", "all"]),
     "docker": Program(depth=2, plugins=("compose",)),
+    "ffmpeg": Program(help_words=["-h", "full"]),
+    "ffprobe": Program(help_words=["-h", "full"]),
     "gh": Program(depth=2),
     "git": Program(
         depth=2,
@@ -92,6 +94,7 @@ PROGRAMS = {
 
 # Flags that work, but are not in the help.
 EXCEPTIONS = {
+    ("ffmpeg", "-nostdin"): "the help has the option that it switches off",
     ("jq", "--indent"): "only the manual of jq 1.6 has it",
     ("git config", "--get"): "since git 2.46, the help has only the new form, `git config get`",
     ("git rev-parse", "--show-toplevel"): "the help covers only another use of the subcommand",
@@ -164,8 +167,8 @@ def is_flag(word):
 
 
 def bare(flag):
-    """A flag without its joined value."""
-    return flag.split("=", 1)[0] if flag.startswith("--") else flag
+    """A flag without its joined value, or without ffmpeg's kind of stream as in `-c:v`."""
+    return flag.split("=" if flag.startswith("--") else ":", 1)[0]
 
 
 def command_of(config, tool):
@@ -202,14 +205,15 @@ def command_of(config, tool):
 def flags_of(args):
     flags = []
     for arg in args:
-        if arg.get("positional") or arg.get("cwd") or arg.get("stdin"):
+        # Words after `--` belong to another program.
+        if any(arg.get(field) for field in ("positional", "cwd", "stdin", "after_separator", "joined")):
             continue
         flag = arg.get("flag") or "--" + arg["name"].replace("_", "-")
-        # Flags after `--` belong to another program.
         if flag == "--":
             break
-        if is_flag(flag):
-            flags.append(bare(flag))
+        # A boolean can have a flag for each value.
+        texts = flag.values() if isinstance(flag, dict) else [flag]
+        flags += [bare(text) for text in texts if is_flag(text)]
     return flags
 
 
@@ -234,7 +238,8 @@ def help_of(command):
     text = "\n".join(run(call)[1] for call in calls)
     # npm lists its settings by name. All of them are also flags.
     text = re.sub(r"^(?:; )?([a-z0-9-]+) = ", r"--\1 ", text, flags=re.MULTILINE)
-    return re.sub(r"--\[no-\]([\w-]+)", r"--\1 --no-\1", text)
+    # sqlite3 writes `-[no]header`, others `--[no-]header`.
+    return re.sub(r"(--?)\[(no-?)\]([\w-]+)", r"\1\3 \1\2\3", text)
 
 
 def mentions(text, word):

@@ -18,6 +18,7 @@ use climax_input::code::Code;
 use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{Spanned, closest};
 use climax_input::source::Source;
+use climax_policy::check::check_variable_patterns;
 
 use arguments::{argv_order, check_arguments, check_global_argument};
 use tool_rules::{check_combinations, check_exit_codes, example_model};
@@ -135,18 +136,13 @@ fn reject_nul(text: &Spanned<String>, report: &mut Vec<Diagnostic>) {
 
 /// Checks the entries of `pass_env`.
 fn check_pass_env(names: &[Spanned<String>], report: &mut Vec<Diagnostic>) {
-    for name in names {
-        let prefix = name.value.strip_suffix('*').unwrap_or(&name.value);
-        if prefix.is_empty() || prefix.contains(['=', '*', '\0']) {
-            let message = format!(
-                "`{}` is not the name of a variable",
-                name.value.escape_debug()
-            );
-            report.push(
-                Diagnostic::new(Code::BadVariable, name.span, message)
-                    .help("write `NAME`, or `PREFIX_*` for all names with that prefix"),
-            );
-        }
+    check_variable_patterns(names.iter(), report);
+    if let Some(all) = names.iter().find(|name| name.value == "*") {
+        let message = "this would pass all secrets";
+        report.push(
+            Diagnostic::new(Code::BadVariable, all.span, message)
+                .help("name the variables that the program needs"),
+        );
     }
 }
 

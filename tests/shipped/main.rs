@@ -2,6 +2,7 @@
 
 mod files;
 mod machine;
+mod programs;
 mod requests;
 mod undo;
 
@@ -9,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use climax_tests::explore::expected_examples;
 use climax_tests::{Folder, Server, run};
 use serde_json::{Value, json};
 
@@ -374,12 +374,12 @@ fn the_git_in_docker_policy_runs_git_in_a_container() {
     );
 }
 
-/// The code generator omits examples that a call would refuse, so a full count shows that all are valid.
+/// The build fails if a call with an example's arguments would be refused.
 #[test]
-fn every_shipped_tool_has_valid_example_calls() {
+fn every_shipped_tool_shows_example_calls_with_all_required_arguments() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
-    assert_eq!(all.len(), 299);
+    assert_eq!(all.len(), 327);
     for tools in all.chunks(50) {
         let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
         let responses = response.json();
@@ -388,7 +388,7 @@ fn every_shipped_tool_has_valid_example_calls() {
                 .as_array()
                 .expect("a list");
             let examples = details["usage_examples"].as_array().expect("a list");
-            assert_eq!(examples.len(), expected_examples(details), "{details}");
+            assert!(!examples.is_empty(), "{details}");
             for example in examples {
                 let args = example["arguments"]["args"].as_object().expect("an object");
                 let required = parameters

@@ -114,3 +114,19 @@ fn found_tools(response: &Value) -> Vec<&str> {
         .filter_map(|entry| entry["tool_name"].as_str())
         .collect()
 }
+
+#[test]
+fn an_unknown_argument_that_is_in_the_name_of_another_tool_suggests_that_tool() {
+    let mut server = server();
+    for (tool, args, suggested) in [
+        ("git_reset", json!({"hard": true}), "git_reset_hard"),
+        ("write_file", json!({"append": true}), "append_file"),
+    ] {
+        let refused = server.call(tool, &args);
+        assert!(refused.is_error, "{tool}");
+        let note = format!("Related tools: {suggested}");
+        assert_eq!(refused.note, Some(note), "{tool}");
+    }
+    let refused = server.call("git_reset", &json!({"quiet": true}));
+    assert_eq!(refused.note, None, "no tool has this in its name");
+}

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use climax_tests::{Folder, Server, eventually, send_signal, server};
-use serde_json::json;
+use climax_tests::{Folder, Server, eventually, run, send_signal, server};
+use serde_json::{Value, json};
 
 /// A server of the golden file with added fields, with a script as its program and its own temporary folder.
 fn serve(folder: &Folder, script: &str) -> Server {
@@ -14,9 +14,7 @@ fn serve(folder: &Folder, script: &str) -> Server {
 }
 
 fn golden(folder: &Folder, script: &str) -> Command {
-    let program = folder.path().join("program");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
+    write_script(&folder.path().join("program"), script);
     let mut command = server!(env!("CARGO_BIN_EXE_golden"));
     let path = format!("{}:/usr/bin:/bin", folder.text());
     command
@@ -25,6 +23,11 @@ fn golden(folder: &Folder, script: &str) -> Command {
         .env("PROGRAM_TOKEN", "")
         .env("TMPDIR", folder.path());
     command
+}
+
+fn write_script(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
 
 /// The files and folders below a folder, apart from the folder of all servers.
@@ -85,6 +88,28 @@ fn the_worker_removes_the_file_if_the_server_is_killed() {
 }
 
 #[test]
+fn a_container_gets_the_directory_of_the_files() {
+    let folder = Folder::new();
+    let mut command = golden(&folder, "true");
+    write_script(&folder.path().join("docker"), r#"printf '%s\n' "$@""#);
+    let policy = folder.path().join("policy.yaml");
+    let text = "default: enabled\nexecutor: {type: docker, image: alpine}\n";
+    fs::write(&policy, text).expect("a policy");
+    let mut server = Server::start(command.arg("--policy").arg(policy));
+    let response = server.call("places", &json!({"manifest": "a", "rest": "x"}));
+    let words: Vec<&str> = response.text.lines().collect();
+    let file = words.iter().find(|word| word.ends_with("/manifest-1.yaml"));
+    let file = Path::new(file.expect("the path of the file"));
+    let directory = file.parent().and_then(Path::to_str).expect("a directory");
+    let volume = format!("{directory}:{directory}:ro");
+    let position = words.iter().position(|word| *word == volume);
+    let position = position.expect("a volume");
+    assert_eq!(words[position - 1], "-v", "{words:?}");
+    let image = words.iter().position(|word| *word == "alpine");
+    assert!(image > Some(position), "{words:?}");
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_reported_and_nothing_runs() {
     let folder = Folder::new();
     let mut server = serve(&folder, "echo ran");
@@ -98,6 +123,38 @@ fn a_file_that_cannot_be_written_is_reported_and_nothing_runs() {
             .text
             .contains("Cannot write the files of the call: "),
         "{response:?}"
+    );
+}
+
+#[test]
+fn keywords_and_requests_are_found_but_not_shown() {
+    let folder = Folder::new();
+    let mut server = serve(&folder, "true");
+    // A keyword, a keyword in a sentence, and words of a request only.
+    for query in [
+        "gather",
+        "please gather something",
+        "something under a label",
+    ] {
+        let response = server.search(&json!({"query": query}));
+        assert_eq!(response["results"][0]["tool_name"], "lists", "{query}");
+        assert!(!response.to_string().contains("gather"), "{response}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_config_are_shown() {
+    let folder = Folder::new();
+    let output = run(golden(&folder, "true").args(["show", "lists", "--json"]));
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let example = &shown["examples"][0];
+    assert_eq!(
+        example["arguments"]["args"],
+        json!({"files": ["a.txt", "b.txt"], "level": [1, 2], "labels": {"team": "web"}})
+    );
+    assert_eq!(
+        example["command_line"],
+        "program $PROGRAM_TOKEN run a.txt b.txt --fields name,size -l 1 -l 2 --label team=web"
     );
 }
 

@@ -7,6 +7,7 @@ mod architecture;
 mod arguments;
 mod call_command;
 mod command_line;
+mod command_lines;
 mod containers;
 mod contract;
 mod execution_rules;

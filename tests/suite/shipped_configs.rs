@@ -131,10 +131,11 @@ fn an_argument_name_has_one_type_in_all_shipped_tools() {
 }
 
 #[test]
-fn shipped_tools_have_a_risk_and_described_arguments() {
+fn shipped_tools_have_a_risk_an_example_and_described_arguments() {
     let clis = shipped_clis();
     for tool in tools(&clis) {
         assert!(tool.risk.is_some(), "{}", tool.name);
+        assert!(!tool.examples.is_empty(), "{}", tool.name);
         assert!(tool.description.ends_with('.'), "{}", tool.name);
     }
     for (tool, argument) in arguments(&clis) {
@@ -166,5 +167,14 @@ fn the_readme_of_the_configs_lists_every_config() {
     for cli in &shipped_clis() {
         let row = format!("| `{}.yaml` |", cli.stem);
         assert!(README.contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn no_argument_of_a_shipped_tool_is_numbered() {
+    for (tool, argument) in arguments(&shipped_clis()) {
+        let end = argument.name.rsplit('_').next().unwrap_or_default();
+        let is_numbered = end.parse::<u32>().is_ok();
+        assert!(!is_numbered, "{}: {}", tool.name, argument.name);
     }
 }

@@ -115,6 +115,7 @@ pub(super) fn check_flag(
     report: &mut Vec<Diagnostic>,
 ) {
     let is_boolean = argument_type == ArgumentType::Boolean && is_single;
+    let is_joined = written.joined.as_ref().is_some_and(|joined| joined.value);
     let texts: Vec<&Spanned<String>> = match &written.flag {
         None => Vec::new(),
         Some(WrittenFlag::Single(flag)) => vec![flag],
@@ -157,7 +158,8 @@ pub(super) fn check_flag(
                 .help("remove the `=`, or use `type: string` with `enum: [\"true\", \"false\"]`"),
             );
         }
-        if flag.value.contains(char::is_whitespace) {
+        // With `joined: true`, one word of flag, white space and value is meant: `.schema users` of sqlite3.
+        if flag.value.contains(char::is_whitespace) && !is_joined {
             let message = format!(
                 "a flag is one word: the program receives `{}` as one argument",
                 flag.value

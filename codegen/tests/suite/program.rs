@@ -102,6 +102,17 @@ fn check_applies_a_policy_to_the_configs() {
 }
 
 #[test]
+fn check_refuses_added_fields_for_the_base_schema() {
+    let config = "golden/added_fields.yaml";
+    let accepted = climax_codegen(&["check", config]);
+    assert!(accepted.status.success(), "{}", stderr(&accepted));
+    let refused = climax_codegen(&["check", "--base-schema", config]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(stdout(&refused), "");
+    assert!(stderr(&refused).contains("error[CLX047]"));
+}
+
+#[test]
 fn emit_prints_the_generated_code() {
     let output = climax_codegen(&["emit", "golden/every_kind.yaml"]);
     assert!(output.status.success());

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use climax_catalog::facts::Facts;
+use climax_catalog::facts::{Facts, ToolFacts};
 use climax_catalog::rows::to_u32;
 
 use crate::term_index::TermIndex;
@@ -30,11 +30,15 @@ pub enum Field {
     Category,
     /// The CLI's tags.
     Tag,
+    /// The tool's keywords.
+    Keyword,
+    /// The requests of the tool's examples.
+    Request,
 }
 
 impl Field {
     /// All fields.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Name,
         Self::Cli,
         Self::Description,
@@ -43,18 +47,23 @@ impl Field {
         Self::ArgumentDescription,
         Self::Category,
         Self::Tag,
+        Self::Keyword,
+        Self::Request,
     ];
 
     /// BM25F's weight and length normalisation (`b`) of the field. The latter goes from 0 (length has no
     /// effect) to 1 (a term counts in inverse proportion to the length).
     fn weight_and_length_normalisation(self) -> (f64, f64) {
         match self {
-            Self::Name => (3.0, 0.3),
+            Self::Name => (3.5, 0.3),
             Self::Cli => (2.25, 0.0),
-            Self::Description => (1.05, 0.6),
+            Self::Description => (0.9, 0.6),
             Self::CliDescription => (0.5, 0.4),
             Self::Argument | Self::ArgumentDescription => (1.5, 0.75),
             Self::Category | Self::Tag => (0.2, 0.0),
+            Self::Keyword => (1.0, 0.3),
+            // The words of a request are mostly everyday ones. Its vector says more.
+            Self::Request => (0.2, 0.6),
         }
     }
 
@@ -66,19 +75,19 @@ impl Field {
         }
     }
 
-    fn bit(self) -> u8 {
-        1 << self as u8
+    fn bit(self) -> u16 {
+        1 << self as u16
     }
 
     /// Whether the field is in a posting's field mask.
     #[must_use]
-    pub fn is_in(self, field_mask: u8) -> bool {
+    pub fn is_in(self, field_mask: u16) -> bool {
         field_mask & self.bit() != 0
     }
 }
 
 /// BM25's `k1`: how soon further occurrences of a term stop adding to the score.
-const SATURATION: f64 = 1.0;
+const SATURATION: f64 = 0.9;
 /// The largest impact in a posting.
 pub(crate) const MAX_IMPACT: f64 = 255.0;
 /// The name share of a term that makes up the names of both tool and CLI.
@@ -99,8 +108,8 @@ climax_catalog::tables! {
         rows: Cow<'static, [u8]>,
         /// The postings of all terms: a tool's number and the term's impact on its score.
         postings: Cow<'static, [u8]>,
-        /// The payload of each posting, two bytes: the mask of the fields that contain the term, and the term's
-        /// share of the names of tool and CLI.
+        /// The payload of each posting, three bytes: two for the mask of the fields that contain the term, and the
+        /// term's share of the names of tool and CLI.
         payloads: Cow<'static, [u8]>,
         /// The terms by their trigrams.
         trigrams: Trigrams,
@@ -113,7 +122,7 @@ struct Posting {
     tool: u32,
     /// The term frequency over all fields, weighted and normalised by length.
     frequency: f64,
-    field_mask: u8,
+    field_mask: u16,
     /// The term's share of the names of tool and CLI, from 0 to 1.
     name_share: f64,
 }
@@ -233,6 +242,8 @@ impl Vocabulary {
                 self.terms_of([tool.description].into_iter()),
                 self.terms_of(arguments().map(|argument| argument.name)),
                 self.terms_of(arguments().map(|argument| argument.description)),
+                self.terms_of(tool.keywords.iter().copied()),
+                self.terms_of(requests(tool)),
             ]);
         }
         for cli in &facts.clis {
@@ -247,10 +258,15 @@ impl Vocabulary {
     }
 }
 
+/// The requests of a tool's examples.
+pub(crate) fn requests<'f>(tool: &'f ToolFacts<'_>) -> impl Iterator<Item = &'f str> {
+    tool.examples.iter().map(|example| &*example.request)
+}
+
 /// The terms of all fields. The fields of a CLI are stored once for all of its tools.
 #[derive(Default)]
 struct FieldTerms {
-    of_tools: Vec<[Vec<u32>; 4]>,
+    of_tools: Vec<[Vec<u32>; 6]>,
     of_clis: Vec<[Vec<u32>; 4]>,
 }
 
@@ -261,6 +277,8 @@ impl FieldTerms {
             Field::Description => &self.of_tools[tool][1],
             Field::Argument => &self.of_tools[tool][2],
             Field::ArgumentDescription => &self.of_tools[tool][3],
+            Field::Keyword => &self.of_tools[tool][4],
+            Field::Request => &self.of_tools[tool][5],
             Field::Cli => &self.of_clis[cli][0],
             Field::CliDescription => &self.of_clis[cli][1],
             Field::Category => &self.of_clis[cli][2],
@@ -385,7 +403,8 @@ fn encode(terms: &[(String, u32)], word_counts: &[usize], postings: &[Vec<Postin
             index.postings.to_mut().extend(posting_bytes);
             let name_share = round_to_u32(posting.name_share * MAX_NAME_SHARE);
             let name_share = u8::try_from(name_share).unwrap_or(u8::MAX);
-            let payload = [posting.field_mask, name_share];
+            let [low, high] = posting.field_mask.to_le_bytes();
+            let payload = [low, high, name_share];
             index.payloads.to_mut().extend(payload);
         }
     }

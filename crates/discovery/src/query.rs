@@ -15,7 +15,7 @@ const DISTANCE_1_SHORT_WORD_WEIGHT: f64 = 0.3;
 const DISTANCE_2_WEIGHT: f64 = 0.35;
 /// The maximum number of corrections per query word.
 const MAX_CORRECTIONS: usize = 3;
-/// The weight of a neighbour with the greatest closeness.
+/// The weight of a neighbour, relative to its closeness. It is at most that of the word's own term.
 const NEIGHBOUR_WEIGHT: f64 = 2.2;
 /// The relative length that is assumed for a word without a vector.
 const UNKNOWN_RELATIVE_LENGTH: f64 = 1.2;
@@ -131,7 +131,7 @@ fn query_word(
         terms.extend(neighbours.map(|neighbour: Neighbour| QueryTerm {
             row: neighbour.row,
             match_kind: MatchKind::Meaning,
-            weight: NEIGHBOUR_WEIGHT * neighbour.closeness(),
+            weight: (NEIGHBOUR_WEIGHT * neighbour.closeness()).min(1.0),
         }));
     }
     let idf = own_row.map_or_else(
@@ -141,7 +141,7 @@ fn query_word(
     let mut weight = word.part_weight * idf;
     if meaning.is_some() {
         let relative_length = word_meaning.map(|known| known.relative_length);
-        weight *= relative_length.unwrap_or(UNKNOWN_RELATIVE_LENGTH).sqrt();
+        weight *= libm::cbrt(relative_length.unwrap_or(UNKNOWN_RELATIVE_LENGTH));
         if own_row.is_none() {
             weight *= UNKNOWN_TERM_SHARE;
         }

@@ -1,7 +1,5 @@
 //! Turns a query into the best matching tools.
 
-use std::cmp::Reverse;
-
 use crate::Discovery;
 use crate::cli_mentions::{CliNames, mentioned_names};
 use crate::index::{MAX_IMPACT, MAX_NAME_SHARE, round_to_u32};
@@ -38,24 +36,38 @@ impl RankingMode {
 }
 
 /// How much the score of a tool grows if the query has its whole name and that of its CLI.
-const NAME_BOOST: f64 = 0.2;
+const NAME_BOOST: f32 = 0.2;
 /// The largest lexical score of a tool that has all words of the query in its name.
-const LEXICAL_WEIGHT: f64 = 1.3;
+const LEXICAL_WEIGHT: f32 = 1.3;
 /// The exponent of the best tool's score in the normalisation of lexical scores. The score that a tool could
 /// reach has the rest, so that a query whose words no tool has scores low.
 const BEST_SCORE_EXPONENT: f64 = 0.65;
 /// The weight of the similarity of a query and a tool.
-const SIMILARITY_WEIGHT: f64 = 0.8;
+const SIMILARITY_WEIGHT: f32 = 0.8;
 /// What is added to the score of a tool whose CLI the query names.
-const CLI_MENTION: f64 = 0.6;
+const CLI_MENTION: f32 = 0.6;
 /// The same for a CLI whose name is everyday English.
-const EVERYDAY_CLI_MENTION: f64 = 0.42;
+const EVERYDAY_CLI_MENTION: f32 = 0.42;
 /// How many tools are compared with the query in all dimensions: the best ones by a first estimate.
-const MAX_COMPARED_TOOLS: usize = 256;
+const MAX_COMPARED_TOOLS: usize = 128;
+/// The same if only similarity counts: the estimate is worse then.
+const MAX_COMPARED_BY_SIMILARITY: usize = 256;
 /// The similarity from which a tool that has no word of the query is a hit.
-const MIN_SIMILARITY: f64 = 0.3;
+const MIN_SIMILARITY: f32 = 0.3;
 /// Weights are fixed-point numbers while scores are added up: this integer represents 1.
 const WEIGHT_SCALE: f64 = 256.0;
+/// The impact that the smallest weighted impact represents.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the relative error is tiny"
+)]
+const IMPACT_UNIT: f32 = (1.0 / (MAX_IMPACT * WEIGHT_SCALE)) as f32;
+/// The share of names that the smallest weighted share represents.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the relative error is tiny"
+)]
+const NAME_SHARE_UNIT: f32 = (1.0 / (MAX_NAME_SHARE * WEIGHT_SCALE)) as f32;
 
 /// Ranks the tools of a catalog.
 pub struct Ranker<'d> {
@@ -77,20 +89,29 @@ struct WordMatches {
 }
 
 /// A tool while it is being scored.
+#[derive(Clone, Copy)]
 struct Candidate {
     tool: u32,
     /// The score for the words of the query.
-    lexical: f64,
+    lexical: f32,
     /// The sum of the cosines of the query and the tool's two vectors, or an estimate of it.
-    similarity: f64,
+    similarity: f32,
 }
 
 impl Candidate {
-    fn score(&self) -> f64 {
+    fn score(self) -> f32 {
         self.lexical + SIMILARITY_WEIGHT * self.similarity
     }
 
-    fn hit(&self) -> Hit {
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "a branch would be mispredicted often"
+    )]
+    fn is_hit(self) -> bool {
+        (self.lexical > 0.0) | (self.similarity >= MIN_SIMILARITY)
+    }
+
+    fn hit(self) -> Hit {
         Hit {
             tool: self.tool,
             score: self.score(),
@@ -125,22 +146,18 @@ impl<'d> Ranker<'d> {
         let mut candidates = self.lexical_candidates(&mut ranking, is_offered);
         let vector = meaning.and_then(|meaning| meaning.query_vector(query));
         if let (Some(meaning), Some(vector)) = (meaning, vector) {
-            if mode == RankingMode::Semantic {
+            let compared = if mode == RankingMode::Semantic {
                 for candidate in &mut candidates {
                     candidate.lexical = 0.0;
                 }
+                MAX_COMPARED_BY_SIMILARITY
             } else {
                 self.add_cli_mentions(meaning, query, &mut candidates);
-            }
-            compare(meaning, &vector, &mut candidates, limit);
+                MAX_COMPARED_TOOLS
+            };
+            compare(meaning, &vector, &mut candidates, compared.max(limit));
         }
-        let is_hit = |candidate: &&Candidate| {
-            candidate.lexical > 0.0 || candidate.similarity >= MIN_SIMILARITY
-        };
-        for candidate in candidates.iter().filter(is_hit) {
-            ranking.push(candidate.hit());
-        }
-        ranking.finish();
+        ranking.set_hits(hits(&candidates));
         ranking
     }
 
@@ -152,20 +169,22 @@ impl<'d> Ranker<'d> {
         is_offered: impl Fn(u32) -> bool,
     ) -> Vec<Candidate> {
         let possible_score: f64 = ranking.words.iter().map(|word| word.weight).sum();
-        let mut best_score: f64 = 0.0;
+        let mut best_score: f32 = 0.0;
         let mut candidates = Vec::with_capacity(self.index.tools);
         for (tool, matches) in (0..).zip(self.word_matches(&ranking.words)) {
             if !is_offered(tool) {
                 continue;
             }
-            let name_share = f64::from(matches.name_share) / (MAX_NAME_SHARE * WEIGHT_SCALE);
+            let name_share = to_f32(matches.name_share) * NAME_SHARE_UNIT;
             // A tool's whole name makes up half of the share. 0.49 allows for rounding.
             if name_share >= 0.49 {
                 ranking.named.push(tool);
             }
-            let lexical = f64::from(matches.impact) / (MAX_IMPACT * WEIGHT_SCALE)
-                * (1.0 + NAME_BOOST * name_share);
-            best_score = best_score.max(lexical);
+            let impact = to_f32(matches.impact) * IMPACT_UNIT;
+            let lexical = impact * (1.0 + NAME_BOOST * name_share);
+            if lexical > best_score {
+                best_score = lexical;
+            }
             candidates.push(Candidate {
                 tool,
                 lexical,
@@ -173,10 +192,12 @@ impl<'d> Ranker<'d> {
             });
         }
         if best_score > 0.0 {
-            let norm = libm::pow(best_score, BEST_SCORE_EXPONENT)
+            let norm = libm::pow(best_score.into(), BEST_SCORE_EXPONENT)
                 * libm::pow(possible_score, 1.0 - BEST_SCORE_EXPONENT);
+            #[expect(clippy::cast_possible_truncation, reason = "scores have few digits")]
+            let factor = LEXICAL_WEIGHT / norm as f32;
             for candidate in &mut candidates {
-                candidate.lexical *= LEXICAL_WEIGHT / norm;
+                candidate.lexical *= factor;
             }
         }
         candidates
@@ -193,12 +214,11 @@ impl<'d> Ranker<'d> {
                     let Some(matched) = tools.get_mut(tool as usize) else {
                         continue;
                     };
-                    if matched.last_word != number {
-                        matched.last_word = number;
-                        matched.last_impact = 0;
-                    }
-                    let gain = impact.saturating_sub(matched.last_impact);
-                    matched.last_impact += gain;
+                    let is_same_word = u32::from(matched.last_word == number);
+                    let last_impact = is_same_word * matched.last_impact;
+                    let gain = impact.saturating_sub(last_impact);
+                    matched.last_word = number;
+                    matched.last_impact = last_impact + gain;
                     matched.impact += gain;
                 }
                 if term.match_kind == MatchKind::Exact {
@@ -239,30 +259,58 @@ impl<'d> Ranker<'d> {
 }
 
 /// Compares candidates with a query by meaning. The first dimensions are compared for all, and the others for the
-/// candidates with the best scores.
+/// candidates with the best scores, `compared` in number.
 fn compare(
     meaning: &MeaningIndex<'_>,
     vector: &QueryVector,
     candidates: &mut [Candidate],
-    limit: usize,
+    compared: usize,
 ) {
-    // The bits of positive floats have the same order as the floats.
-    #[expect(clippy::cast_possible_truncation, reason = "ties are in catalog order")]
-    let key = |score: f64| (score.max(0.0) as f32).to_bits();
-    let mut order: Vec<(Reverse<u32>, u32)> = Vec::with_capacity(candidates.len());
+    let similarities = meaning.coarse_similarities(vector);
+    let mut keys: Vec<u64> = Vec::with_capacity(candidates.len());
     for (position, candidate) in (0..).zip(candidates.iter_mut()) {
-        candidate.similarity = meaning.coarse_similarity(vector, candidate.tool);
-        order.push((Reverse(key(candidate.score())), position));
+        candidate.similarity = similarities[candidate.tool as usize];
+        keys.push(descending_key(candidate.score(), position));
     }
-    let compared = MAX_COMPARED_TOOLS.max(limit);
-    if order.len() > compared {
-        order.select_nth_unstable(compared);
-        order.truncate(compared);
+    if keys.len() > compared {
+        keys.select_nth_unstable(compared);
+        keys.truncate(compared);
     }
-    for (_, position) in order {
-        let candidate = &mut candidates[position as usize];
+    for key in keys {
+        let candidate = &mut candidates[position_of(key)];
         candidate.similarity = meaning.similarity(vector, candidate.tool);
     }
+}
+
+/// The candidates that are hits. Each is written, and overwritten by the next one if it is not a hit: no branch
+/// depends on it.
+fn hits(candidates: &[Candidate]) -> Vec<Hit> {
+    let mut hits = vec![Hit::default(); candidates.len()];
+    let mut count = 0;
+    for candidate in candidates {
+        hits[count] = candidate.hit();
+        count += usize::from(candidate.is_hit());
+    }
+    hits.truncate(count);
+    hits
+}
+
+/// A number that is the smaller, the better a score is. Among equal scores, the first position is the best.
+fn descending_key(score: f32, position: u32) -> u64 {
+    // The bits of floats that are not negative have the order of the floats.
+    let score_bits = score.max(0.0).to_bits();
+    u64::from(!score_bits) << 32 | u64::from(position)
+}
+
+/// The position in a key.
+#[expect(clippy::cast_possible_truncation, reason = "it is in the lower half")]
+fn position_of(key: u64) -> usize {
+    key as u32 as usize
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the relative error is tiny")]
+fn to_f32(number: u32) -> f32 {
+    number as f32
 }
 
 #[cfg(test)]

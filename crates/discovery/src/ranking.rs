@@ -38,12 +38,12 @@ impl Calibration {
 }
 
 /// A tool that matches a query.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Hit {
     /// The tool's number in the catalog.
     pub tool: u32,
     /// Its score. Only scores for the same query are comparable.
-    pub score: f64,
+    pub score: f32,
 }
 
 /// The result of a query.
@@ -74,13 +74,23 @@ impl Ranking {
         }
     }
 
-    /// Adds a hit. Hits are added in catalog order.
-    pub(crate) fn push(&mut self, hit: Hit) {
-        self.all.push(hit);
+    /// Sets the hits, which are in catalog order.
+    pub(crate) fn set_hits(&mut self, hits: Vec<Hit>) {
         if self.limit > MAX_SORTED_HITS {
-            self.best.push(hit);
-            return;
+            self.best.clone_from(&hits);
+            self.best
+                .sort_by(|one, other| other.score.total_cmp(&one.score));
+            self.best.truncate(self.limit);
+        } else {
+            for hit in &hits {
+                self.insert(*hit);
+            }
         }
+        self.all = hits;
+    }
+
+    /// Inserts a hit into the best ones, if it is one of them.
+    fn insert(&mut self, hit: Hit) {
         let is_full = self.best.len() >= self.limit;
         let is_at_least_as_good = |other: &Hit| other.score >= hit.score;
         if is_full && self.best.last().is_none_or(is_at_least_as_good) {
@@ -91,22 +101,13 @@ impl Ranking {
         self.best.insert(position, hit);
     }
 
-    /// Sorts the best hits, after the last one was added.
-    pub(crate) fn finish(&mut self) {
-        if self.limit > MAX_SORTED_HITS {
-            self.best
-                .sort_by(|one, other| other.score.total_cmp(&one.score));
-            self.best.truncate(self.limit);
-        }
-    }
-
     /// The number of hits, counted from the best, that are good enough to show.
     #[must_use]
     pub fn useful_count(&self) -> usize {
-        let best_score = self.best.first().map_or(0.0, |best| best.score);
+        let best_score = self.best.first().map_or(0.0, |best| f64::from(best.score));
         let count = |min_share: f64| {
             let hits = self.all.iter();
-            hits.filter(|hit| hit.score >= min_share * best_score)
+            hits.filter(|hit| f64::from(hit.score) >= min_share * best_score)
                 .count()
         };
         let first_hits = count(MIN_USEFUL_SHARE).min(FIRST_USEFUL_HITS);
@@ -131,11 +132,10 @@ impl Ranking {
         let mut competitors = self.best.iter().filter(|other| other.tool != hit.tool);
         let competitor_score = competitors.next().map_or(0.0, |other| other.score);
         let calibration = Calibration::of(self.mode);
-        let lead = hit.score - competitor_score.max(calibration.min_competitor_score);
+        let [score, competitor_score] = [hit.score, competitor_score].map(f64::from);
+        let lead = score - competitor_score.max(calibration.min_competitor_score);
         let odds = libm::exp(
-            calibration.score_weight * hit.score
-                + calibration.lead_weight * lead
-                + calibration.offset,
+            calibration.score_weight * score + calibration.lead_weight * lead + calibration.offset,
         );
         odds / (1.0 + odds)
     }
@@ -145,14 +145,14 @@ impl Ranking {
 mod tests {
     use super::*;
 
-    fn ranked(scores: &[f64]) -> Ranking {
+    fn ranked(scores: &[f32]) -> Ranking {
         let hits = (0..).zip(scores);
         let hits = hits.map(|(tool, score)| Hit {
             tool,
             score: *score,
         });
         let mut ranking = Ranking::new(Vec::new(), RankingMode::Keyword, 10);
-        hits.for_each(|hit| ranking.push(hit));
+        ranking.set_hits(hits.collect());
         ranking
     }
 

@@ -15,7 +15,7 @@ pub struct TermIndex<'i> {
     /// See [`crate::index::Index`].
     pub postings: &'i [[u8; 4]],
     /// See [`crate::index::Index`].
-    pub payloads: &'i [[u8; 2]],
+    pub payloads: &'i [[u8; 3]],
     /// See [`crate::index::Index`].
     pub trigrams: TrigramIndex<'i>,
     /// The number of tools in the catalog.
@@ -86,17 +86,20 @@ impl<'i> TermIndex<'i> {
     /// For each posting of a row's term: the term's share of the names of tool and CLI.
     pub(crate) fn name_shares(&self, row: usize) -> impl Iterator<Item = u8> {
         let payloads = &self.payloads[self.postings_range(row)];
-        payloads.iter().map(|[_, name_share]| *name_share)
+        payloads.iter().map(|[_, _, name_share]| *name_share)
     }
 
     /// The mask of the [`crate::index::Field`]s of a tool that contain a row's term; 0 if none does.
     #[must_use]
-    pub fn field_mask(&self, row: usize, tool: u32) -> u8 {
+    pub fn field_mask(&self, row: usize, tool: u32) -> u16 {
         let range = self.postings_range(row);
         let postings = &self.postings[range.clone()];
         let position = postings
             .binary_search_by_key(&tool, |posting| u32::from_le_bytes(*posting) >> IMPACT_BITS);
-        position.map_or(0, |position| self.payloads[range.start + position][0])
+        position.map_or(0, |position| {
+            let [low, high, _] = self.payloads[range.start + position];
+            u16::from_le_bytes([low, high])
+        })
     }
 
     fn postings_range(&self, row: usize) -> Range<usize> {

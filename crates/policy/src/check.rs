@@ -476,24 +476,32 @@ fn environment_rule(written: WrittenEnvironment, report: &mut Vec<Diagnostic>) -
         );
     }
     let allow = written.allow.map(|allow| allow.value).unwrap_or_default();
-    for name in allow.iter().chain(&written.deny) {
-        let prefix = name.value.strip_suffix('*').unwrap_or(&name.value);
-        if name.value.is_empty() || prefix.contains(['=', '*', '\0']) {
-            let message = format!(
-                "`{}` is not a valid variable name",
-                name.value.escape_debug()
-            );
-            report.push(
-                Diagnostic::new(Code::BadVariable, name.span, message)
-                    .help("write `NAME`, or `PREFIX_*` for all names with that prefix"),
-            );
-        }
-    }
+    check_variable_patterns(allow.iter().chain(&written.deny), report);
     let values = |names: Vec<Spanned<String>>| names.into_iter().map(|name| name.value).collect();
     EnvironmentRule {
         inherit,
         allow: values(allow),
         deny: values(written.deny),
+    }
+}
+
+/// Checks names of variables, or prefixes followed by `*`.
+pub fn check_variable_patterns<'w>(
+    patterns: impl Iterator<Item = &'w Spanned<String>>,
+    report: &mut Vec<Diagnostic>,
+) {
+    for pattern in patterns {
+        let prefix = pattern.value.strip_suffix('*').unwrap_or(&pattern.value);
+        if pattern.value.is_empty() || prefix.contains(['=', '*', '\0']) {
+            let message = format!(
+                "`{}` is not a valid variable name",
+                pattern.value.escape_debug()
+            );
+            report.push(
+                Diagnostic::new(Code::BadVariable, pattern.span, message)
+                    .help("write `NAME`, or `PREFIX_*` for all names with that prefix"),
+            );
+        }
     }
 }
 

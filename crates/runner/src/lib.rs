@@ -21,7 +21,8 @@
 //! | `output`, `captured`, `last_line` | read pipes: the beginning and the end of the output, its last line |
 //! | `store`, `stored_output` | files that hold output that is too long for a response |
 //! | `private_files` | files that exist only during a call |
-//! | `pool` | idle workers, and the server's end of their connections |
+//! | `pool` | the supervisor's process, and idle workers |
+//! | `connection` | the server's side of a worker |
 //! | `adoption` | ends what the server adopts from a killed supervisor |
 //! | `limits` | the limits of open files and processes |
 //! | `protocol` | messages between server, supervisor and workers |
@@ -34,6 +35,7 @@
 mod adoption;
 mod captured;
 mod command;
+mod connection;
 mod fork;
 mod last_line;
 mod limits;

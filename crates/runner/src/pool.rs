@@ -1,28 +1,27 @@
-//! The server's side of its workers: requests new ones, keeps idle ones, and communicates with them.
+//! The workers of a server: requests new ones from the supervisor, and keeps idle ones.
 
 use std::env;
-use std::io::{self, PipeReader, PipeWriter, Write};
+use std::io::{self, PipeReader, PipeWriter};
 use std::mem;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::os::unix::process::CommandExt;
-use std::pin::pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncWriteExt, Interest};
+use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, OwnedSemaphorePermit};
 use tokio::time::{sleep, timeout};
 
 use crate::adoption::{closed, end_orphans_of};
+use crate::connection::{Worker, WorkerConnection, WorkerHandle};
 use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
-use crate::protocol::{REPORT_BYTES, RunReport, errno, send_with_descriptors};
+use crate::protocol::{errno, send_with_descriptors};
 use crate::run::RunnerOptions;
 use crate::supervisor;
 
@@ -33,16 +32,7 @@ const MAX_IDLE_WORKERS: usize = 16;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often to try again if a limit keeps a command from being started and no other command ends.
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-
-/// How often to resume a worker or the supervisor while a report of it is due. A command may have stopped it.
-const RESUME_INTERVAL: Duration = Duration::from_millis(200);
-
-/// How long the supervisor may take to fork a worker before it is replaced.
-const FORK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long a worker may take to end its command. It gives up on a process that hangs in the kernel before that.
-const STOP_TIMEOUT: Duration = Duration::from_millis(6600);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long to wait for all workers when the server exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(600);
@@ -51,7 +41,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(600);
 pub(crate) struct WorkerPool {
     options: RunnerOptions,
     file_limit: OriginalFileLimit,
-    state: Arc<SharedState>,
+    pub(crate) state: Arc<SharedState>,
 }
 
 #[derive(Default)]
@@ -60,7 +50,7 @@ pub(crate) struct SharedState {
     /// Held by a call that starts a command after a limit was reached.
     turn: Arc<AsyncMutex<()>>,
     /// Notified when a command has ended, which may have freed what the holder of the turn waits for.
-    command_ended: Notify,
+    pub(crate) command_ended: Notify,
 }
 
 #[derive(Default)]
@@ -98,6 +88,22 @@ impl PoolState {
     pub(crate) fn is_running_supervisor(&mut self, pid: Pid) -> bool {
         let supervisor = self.supervisor.as_mut().filter(|it| it.pid() == pid);
         supervisor.is_some_and(|supervisor| matches!(supervisor.process.try_wait(), Ok(None)))
+    }
+
+    /// Adds a worker that is ready. The supervisor has proven that it can fork.
+    pub(crate) fn add_worker(&mut self, pid: &Arc<Pid>) {
+        self.workers.retain(|worker| worker.strong_count() > 0);
+        self.workers.push(Arc::downgrade(pid));
+        if let Some(supervisor) = &mut self.supervisor {
+            supervisor.is_proven = true;
+        }
+    }
+
+    /// Sends a signal to the supervisor, if there is one.
+    pub(crate) fn signal_supervisor(&mut self, signal: Signal) {
+        if let Some(supervisor) = &mut self.supervisor {
+            supervisor.signal(signal);
+        }
     }
 
     /// Whether a process is a worker that is ready and has a connection.
@@ -143,18 +149,16 @@ impl StartPermit {
     pub(crate) fn needs_start_report(&self) -> bool {
         self.turn.is_some()
     }
-}
 
-/// The server's end of the connection to a worker.
-struct WorkerConnection {
-    /// Sends run requests.
-    requests: BlockingStream,
-    /// Receives reports. It is a separate pipe, because a socket would also wake up the event loop when it
-    /// becomes writable.
-    reports: pipe::Receiver,
-    /// Closing it makes the worker end its command and exit. If the server dies, the system closes it.
-    cancel: PipeWriter,
-    worker: WorkerHandle,
+    /// Lets the next call start its command.
+    pub(crate) fn pass_turn(&mut self) {
+        self.turn = None;
+    }
+
+    /// The caller's permit.
+    pub(crate) fn into_permit(self) -> OwnedSemaphorePermit {
+        self.permit
+    }
 }
 
 /// Pipes for standard output and standard error.
@@ -170,7 +174,8 @@ impl SharedState {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add_idle(self: &Arc<Self>, connection: WorkerConnection) {
+    /// Keeps a worker for the next command.
+    pub(crate) fn add_idle(self: &Arc<Self>, connection: WorkerConnection) {
         let mut state = self.lock();
         state.idle.push(connection);
         if state.idle.len() > MAX_IDLE_WORKERS && !mem::replace(&mut state.is_trim_scheduled, true)
@@ -389,205 +394,4 @@ impl WorkerPool {
 /// their children. Handlers are not inherited, so this sets one that has no other effect.
 fn handle_child_signal() -> io::Result<()> {
     signal_hook::flag::register(Signal::CHILD.as_raw(), Arc::default()).map(drop)
-}
-
-/// A worker that was assigned to a command. Dropping it ends the command.
-pub(crate) struct Worker<'a> {
-    pool: &'a WorkerPool,
-    connection: WorkerConnection,
-    /// Held as long as a process of the command is left.
-    start: Option<StartPermit>,
-}
-
-impl Worker<'_> {
-    /// Sends a run request together with its descriptors. If a limit is reached, nothing was sent.
-    pub(crate) async fn send(
-        &self,
-        bytes: &[u8],
-        descriptors: &[BorrowedFd<'_>],
-    ) -> io::Result<()> {
-        let requests = &self.connection.requests;
-        // An idle worker has read everything, so the first bytes fit into the socket's buffer.
-        let length = match send_with_descriptors(requests, bytes, descriptors) {
-            // The worker was not forked, or has died. Its report, or the lack of one, says more.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            other => other?,
-        };
-        write_rest(requests, &bytes[length..])
-            .await
-            .map_err(io::Error::other)
-    }
-
-    /// Waits until the command has ended, or was not started. The future may be dropped and created again.
-    pub(crate) async fn report(&mut self) -> io::Result<RunReport> {
-        loop {
-            let WorkerConnection {
-                reports, worker, ..
-            } = &mut self.connection;
-            match next_report(reports, worker, &self.pool.state).await {
-                Some(RunReport::WorkerReady(pid)) => {
-                    let mut state = self.pool.state.lock();
-                    worker.set_ready(pid, &mut state);
-                    if let Some(supervisor) = &mut state.supervisor {
-                        supervisor.is_proven = true;
-                    }
-                }
-                Some(RunReport::Started) => {
-                    if let Some(start) = &mut self.start {
-                        start.turn = None;
-                    }
-                }
-                Some(report) => return Ok(report),
-                // The supervisor or the worker could not open the files that it needs.
-                None if !self.connection.worker.is_ready() => {
-                    return Ok(RunReport::ForkFailed(Errno::MFILE.raw_os_error()));
-                }
-                None => return Err(io::Error::other("its worker process exited unexpectedly")),
-            }
-        }
-    }
-
-    /// Makes the worker end its command and exit. Releases the permit when that is done, or after a timeout.
-    pub(crate) fn stop(self) -> impl Future<Output = ()> + Send + 'static {
-        let Self {
-            pool,
-            connection,
-            start,
-        } = self;
-        let permit = start.map(|start| start.permit);
-        let state = pool.state.clone();
-        async move {
-            let WorkerConnection {
-                requests,
-                reports,
-                cancel,
-                worker,
-            } = connection;
-            // The worker may still be reading its request, so that socket is closed too.
-            drop((cancel, requests));
-            let exited = async { while next_report(&reports, &worker, &state).await.is_some() {} };
-            let mut exited = pin!(exited);
-            if timeout(STOP_TIMEOUT, &mut exited).await.is_err() {
-                // A command that stops helper processes again and again keeps them from ending it. The server
-                // ends what they leave.
-                worker.kill(&state);
-                let _ = timeout(STOP_TIMEOUT, exited).await;
-            }
-            drop(permit);
-            state.command_ended.notify_one();
-        }
-    }
-
-    /// Tells the worker that its command exited normally, so that daemons stay alive.
-    pub(crate) fn acknowledge_exit(&self) {
-        // If the worker has died, this is not needed.
-        let _ = (&self.connection.requests).write(&[0]);
-    }
-
-    /// Makes the worker idle and releases the permit. No process of its command may be left.
-    pub(crate) fn release(self) {
-        self.pool.state.add_idle(self.connection);
-        drop(self.start);
-        self.pool.state.command_ended.notify_one();
-    }
-
-    /// Takes the permit back from a worker that has not started its command.
-    pub(crate) fn withdraw(self) -> Option<StartPermit> {
-        if self.connection.worker.is_ready() {
-            self.pool.state.add_idle(self.connection);
-        }
-        self.start
-    }
-}
-
-/// Sends the rest of a long request. Waits if a limit leaves no room for the copy of the descriptor that this
-/// needs.
-async fn write_rest(requests: &BlockingStream, bytes: &[u8]) -> io::Result<()> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    let copy = loop {
-        match requests.try_clone() {
-            Err(error) if ReachedLimit::of(&error).is_some() => sleep(RETRY_INTERVAL).await,
-            other => break other?,
-        }
-    };
-    UnixStream::from_std(copy)?.write_all(bytes).await
-}
-
-impl WorkerConnection {
-    /// Whether the worker of an idle connection is alive: there is nothing to read, not even the end of file.
-    fn is_alive(&self) -> bool {
-        // Not through the event loop, which may not know yet that the worker has exited.
-        rustix::io::read(&self.reports, &mut [0; 1]) == Err(Errno::AGAIN)
-    }
-}
-
-/// The process of a worker, from the server's side.
-struct WorkerHandle {
-    /// Set when the worker has reported that it runs.
-    pid: Option<Arc<Pid>>,
-    requested: Instant,
-}
-
-impl WorkerHandle {
-    /// A worker that the supervisor is asked to fork.
-    fn new() -> Self {
-        Self {
-            pid: None,
-            requested: Instant::now(),
-        }
-    }
-
-    fn is_ready(&self) -> bool {
-        self.pid.is_some()
-    }
-
-    fn set_ready(&mut self, pid: i32, state: &mut PoolState) {
-        self.pid = Pid::from_raw(pid).map(Arc::new);
-        state.workers.retain(|worker| worker.strong_count() > 0);
-        state.workers.extend(self.pid.as_ref().map(Arc::downgrade));
-    }
-
-    /// Resumes the worker in case a command has stopped it, or the supervisor if that has not forked it yet.
-    /// A supervisor that takes too long is killed, and the next attempt starts a new one.
-    fn resume(&self, state: &SharedState) {
-        if let Some(pid) = &self.pid {
-            let _ = kill_process(**pid, Signal::CONT);
-        } else if let Some(supervisor) = &mut state.lock().supervisor {
-            let is_late = self.requested.elapsed() >= FORK_TIMEOUT;
-            supervisor.signal(if is_late { Signal::KILL } else { Signal::CONT });
-        }
-    }
-
-    /// Kills the worker and the supervisor.
-    fn kill(&self, state: &SharedState) {
-        if let Some(pid) = &self.pid {
-            let _ = kill_process(**pid, Signal::KILL);
-        }
-        if let Some(supervisor) = &mut state.lock().supervisor {
-            supervisor.signal(Signal::KILL);
-        }
-    }
-}
-
-/// The next report, or `None` if the worker has exited. Resumes the worker meanwhile.
-async fn next_report(
-    reports: &pipe::Receiver,
-    worker: &WorkerHandle,
-    state: &SharedState,
-) -> Option<RunReport> {
-    loop {
-        match timeout(RESUME_INTERVAL, reports.readable()).await {
-            Ok(readable) => readable.ok()?,
-            Err(_) => worker.resume(state),
-        }
-        let mut bytes = [0; REPORT_BYTES];
-        match reports.try_read(&mut bytes) {
-            // Writes as short as this are atomic.
-            Ok(REPORT_BYTES) => return Some(RunReport::decode(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            _ => return None,
-        }
-    }
 }

@@ -16,9 +16,10 @@ use tokio::time::timeout;
 
 use crate::captured::{CaptureOptions, CapturedOutput, CommandOutput};
 use crate::command::{CommandSpec, WorkingDirectory};
+use crate::connection::Worker;
 use crate::limits::{self, ReachedLimit};
 use crate::output::{OutputStream, drain};
-use crate::pool::{StartPermit, Worker, WorkerPool};
+use crate::pool::{StartPermit, WorkerPool};
 use crate::private_files::PrivateFiles;
 use crate::protocol::{RunReport, RunRequest};
 use crate::store::OutputStore;

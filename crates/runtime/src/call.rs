@@ -68,7 +68,7 @@ pub(crate) struct DryRun {
     /// `NAME=VALUE` for each variable that the config sets.
     pub(crate) env: Vec<String>,
     pub(crate) timeout_seconds: f64,
-    /// Names the arguments that the call ignores.
+    /// About unknown arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
@@ -95,7 +95,7 @@ impl Executor {
             Err(refusal) => refusal,
         };
         CallAnswer {
-            note: input.ignored_arguments(),
+            note: input.note(),
             ..answer
         }
     }
@@ -129,7 +129,7 @@ impl Executor {
                 .collect(),
             env: plan.env.into_iter().map(str::to_owned).collect(),
             timeout_seconds: plan.timeout.as_secs_f64(),
-            note: input.ignored_arguments(),
+            note: input.note(),
         })
     }
 

@@ -33,6 +33,7 @@ impl<const GROUPS: usize> Multiplicand<GROUPS> {
     }
 
     /// The sum of the products with the components of another vector, which are signed bytes.
+    #[inline]
     pub(super) fn dot(&self, other: &[u8]) -> i32 {
         let mut sums = i32x4::ZERO;
         for (group, bytes) in self.groups.iter().zip(other.as_chunks::<GROUP>().0) {

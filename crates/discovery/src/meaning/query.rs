@@ -4,15 +4,12 @@ use super::dot::Multiplicand;
 use super::table::{DIMENSIONS, MAX_WORD_BYTES, VectorSum};
 use super::tools::normalised;
 use super::{COARSE_DIMENSIONS, FINE_DIMENSIONS, MeaningIndex};
-use crate::index::round_to_u32;
 use crate::quotations::weighted_parts;
 use crate::tokens::{TermStemmer, for_each_word};
 
 /// The components of a query's vector are integers: this one represents 1. The products with the components of
 /// a tool are then below 2^31.
-const COMPONENT_SCALE: f64 = 4096.0;
-/// Weights of words are integers while vectors are added up: this one represents 1.
-const WEIGHT_SCALE: f64 = 10.0;
+const COMPONENT_SCALE: f32 = 4096.0;
 
 /// The vector of a query.
 pub(crate) struct QueryVector {
@@ -50,37 +47,40 @@ impl MeaningIndex<'_> {
     /// short. A query without known words has none.
     pub(crate) fn query_vector(&self, query: &str) -> Option<QueryVector> {
         let stemmer = TermStemmer::default();
-        let mut sum: VectorSum = [0; DIMENSIONS];
+        let mut sum: VectorSum = [0.0; DIMENSIONS];
         for (text, weight) in weighted_parts(query) {
-            let weight = i64::from(round_to_u32(weight * WEIGHT_SCALE));
+            #[expect(clippy::cast_possible_truncation, reason = "two digits are enough")]
+            let weight = weight as f32;
             for_each_word(text, |word| {
                 if word.len() <= MAX_WORD_BYTES {
                     self.table.add(&stemmer.stem(word), weight, &mut sum);
                 }
             });
         }
-        if sum.iter().all(|component| *component == 0) {
+        if sum.iter().all(|component| *component == 0.0) {
             return None;
         }
         let components = normalised(&sum);
         #[expect(clippy::cast_possible_truncation, reason = "from -4096 to 4096")]
-        let component = |position: usize| (components[position] * COMPONENT_SCALE).round() as i16;
+        let component =
+            |position: usize| (components[position] * f64::from(COMPONENT_SCALE)).round() as i16;
         Some(QueryVector {
             coarse: Multiplicand::new(component),
             fine: Multiplicand::new(|position| component(COARSE_DIMENSIONS + position)),
         })
     }
 
-    /// Estimates the similarity of a tool to a query from the first dimensions.
-    pub(crate) fn coarse_similarity(&self, query: &QueryVector, tool: u32) -> f64 {
-        let tool = tool as usize;
-        let coarse = &self.meaning.coarse.as_chunks::<COARSE_DIMENSIONS>().0[tool];
-        let step = self.meaning.steps.as_chunks().0[tool];
-        scaled(query.coarse.dot(coarse), step)
+    /// Estimates the similarity of each tool to a query from the first dimensions.
+    pub(crate) fn coarse_similarities(&self, query: &QueryVector) -> Vec<f32> {
+        let rows = self.meaning.coarse.as_chunks::<COARSE_DIMENSIONS>().0;
+        let steps = self.meaning.steps.as_chunks().0;
+        let similarities = rows.iter().zip(steps);
+        let similarities = similarities.map(|(row, step)| scaled(query.coarse.dot(row), *step));
+        similarities.collect()
     }
 
     /// The similarity of a tool to a query: the sum of the cosines to its two vectors.
-    pub(crate) fn similarity(&self, query: &QueryVector, tool: u32) -> f64 {
+    pub(crate) fn similarity(&self, query: &QueryVector, tool: u32) -> f32 {
         let tool = tool as usize;
         let coarse = &self.meaning.coarse.as_chunks::<COARSE_DIMENSIONS>().0[tool];
         let fine = &self.meaning.fine.as_chunks::<FINE_DIMENSIONS>().0[tool];
@@ -89,6 +89,7 @@ impl MeaningIndex<'_> {
     }
 }
 
-fn scaled(product: i32, step: [u8; 4]) -> f64 {
-    f64::from(product) * f64::from(f32::from_le_bytes(step)) / COMPONENT_SCALE
+#[expect(clippy::cast_precision_loss, reason = "the relative error is tiny")]
+fn scaled(product: i32, step: [u8; 4]) -> f32 {
+    product as f32 * f32::from_le_bytes(step) / COMPONENT_SCALE
 }

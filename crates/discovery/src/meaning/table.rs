@@ -11,7 +11,7 @@
 //!   A block of 64 dimensions takes 32 bytes, the first 32 dimensions in the low halves, and a byte half is the
 //!   level plus 8.
 //!
-//! A component of a vector is its level times the step of the word: an integer, so sums are exact.
+//! A component of a vector is its level times the step of the word.
 
 use std::ops::Range;
 
@@ -30,8 +30,8 @@ const MIN_PART_BYTES: usize = 3;
 
 /// The levels of a word's vector.
 pub(crate) type Levels = [i8; DIMENSIONS];
-/// A sum of word vectors.
-pub(crate) type VectorSum = [i64; DIMENSIONS];
+/// A sum of word vectors. Words are added in the order of the text, so every machine gets the same sum.
+pub(crate) type VectorSum = [f32; DIMENSIONS];
 
 /// The table that is built into this binary.
 #[cfg(feature = "meaning")]
@@ -144,23 +144,23 @@ impl<'t> WordTable<'t> {
 
     /// Adds the vector of a stem to a sum, multiplied by a weight. Half the mean of its parts stands for the
     /// vector of a stem that is not in the table.
-    pub(crate) fn add(&self, stem: &str, weight: i64, sum: &mut VectorSum) {
+    pub(crate) fn add(&self, stem: &str, weight: f32, sum: &mut VectorSum) {
         if let Some(word) = self.find(stem.as_bytes()) {
-            self.add_word(word, weight, 1, sum);
+            self.add_word(word, weight, sum);
             return;
         }
         let parts = self.parts(stem.as_bytes());
-        let count = 2 * i64::try_from(parts.len()).unwrap_or(i64::MAX);
+        let part_weight = weight / (2.0 * parts.iter().map(|_| 1.0).sum::<f32>());
         for part in parts {
-            self.add_word(part, weight, count, sum);
+            self.add_word(part, part_weight, sum);
         }
     }
 
-    /// Adds the vector of a word to a sum, multiplied by a weight and divided by a divisor.
-    fn add_word(&self, word: usize, weight: i64, divisor: i64, sum: &mut VectorSum) {
-        let factor = i64::from(self.step(word)) * weight / divisor;
+    /// Adds the vector of a word to a sum, multiplied by a weight.
+    fn add_word(&self, word: usize, weight: f32, sum: &mut VectorSum) {
+        let factor = f32::from(self.step(word)) * weight;
         for (sum, level) in sum.iter_mut().zip(self.levels(word)) {
-            *sum += factor * i64::from(level);
+            *sum += factor * f32::from(level);
         }
     }
 
@@ -235,13 +235,13 @@ mod tests {
         assert_eq!(table.parts(b"lockqqfile"), [lock, file]);
         assert_eq!(table.parts(b"lckf"), [0; 0]);
         let sum_of = |stem: &str| {
-            let mut sum = [0; DIMENSIONS];
-            table.add(stem, 4, &mut sum);
+            let mut sum = [0.0; DIMENSIONS];
+            table.add(stem, 4.0, &mut sum);
             sum
         };
         let [lock, file, both] = ["lock", "file", "lockqqfile"].map(sum_of);
-        assert_eq!(both[0], lock[0] / 4 + file[0] / 4);
-        assert_eq!(sum_of("qqqxzzq"), [0; DIMENSIONS]);
+        assert!((both[0] - lock[0] / 4.0 - file[0] / 4.0).abs() < 0.01);
+        assert!(sum_of("qqqxzzq").iter().all(|component| *component == 0.0));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use climax_catalog::facts::{Facts, ToolFacts};
 
 use super::table::{DIMENSIONS, MAX_WORD_BYTES, VectorSum, WordTable};
 use super::{COARSE_DIMENSIONS, Meaning};
+use crate::index::requests;
 use crate::tokens::{TermStemmer, for_each_word};
 
 /// The largest component of a tool's vector, as a byte.
@@ -24,7 +25,10 @@ pub(super) fn add_tools(meaning: &mut Meaning, table: &WordTable<'_>, facts: &Fa
         .map(|cli| [texts.sum(cli.name), texts.sum(cli.description)])
         .collect();
     for tool in &facts.tools {
-        let own = total(&[texts.sum(tool.name), texts.sum(tool.description)]);
+        let mut own = total(&[texts.sum(tool.name), texts.sum(tool.description)]);
+        for request in tool.keywords.iter().copied().chain(requests(tool)) {
+            own = total(&[own, texts.sum(request)]);
+        }
         let [cli_name, cli_description] = &cli_sums[tool.cli];
         let mut everything = total(&[own, *cli_name, texts.arguments_sum(tool)]);
         if facts.cli_of(tool).description != tool.description {
@@ -59,17 +63,17 @@ struct TextVectors<'t> {
 
 impl TextVectors<'_> {
     fn sum(&mut self, text: &str) -> VectorSum {
-        let mut sum = [0; DIMENSIONS];
+        let mut sum = [0.0; DIMENSIONS];
         for_each_word(text, |word| {
             if word.len() > MAX_WORD_BYTES {
                 return;
             }
             if let Some(stem) = self.stems.get(word) {
-                self.table.add(stem, 1, &mut sum);
+                self.table.add(stem, 1.0, &mut sum);
                 return;
             }
             let stem = self.stemmer.stem(word).into_owned();
-            self.table.add(&stem, 1, &mut sum);
+            self.table.add(&stem, 1.0, &mut sum);
             self.stems.insert(word.to_owned(), stem);
         });
         sum
@@ -77,7 +81,7 @@ impl TextVectors<'_> {
 
     /// Names and descriptions of a tool's arguments. A description that repeats the name says nothing new.
     fn arguments_sum(&mut self, tool: &ToolFacts<'_>) -> VectorSum {
-        let mut sum = [0; DIMENSIONS];
+        let mut sum = [0.0; DIMENSIONS];
         for argument in &tool.arguments {
             sum = total(&[sum, self.sum(argument.name)]);
             if argument.description != argument.name {
@@ -89,7 +93,7 @@ impl TextVectors<'_> {
 }
 
 fn total(sums: &[VectorSum]) -> VectorSum {
-    let mut total = [0; DIMENSIONS];
+    let mut total = [0.0; DIMENSIONS];
     for sum in sums {
         for (total, component) in total.iter_mut().zip(sum) {
             *total += component;
@@ -100,8 +104,7 @@ fn total(sums: &[VectorSum]) -> VectorSum {
 
 /// A sum of vectors, scaled to length 1. Zero stays zero.
 pub(super) fn normalised(sum: &VectorSum) -> [f64; DIMENSIONS] {
-    #[expect(clippy::cast_precision_loss, reason = "the relative error is tiny")]
-    let components = sum.map(|component| component as f64);
+    let components = sum.map(f64::from);
     // Added up in order, so that every machine gets the same result.
     let squared = components
         .iter()

@@ -162,13 +162,37 @@ impl<'a> CallInput<'a> {
         Secrets::of(&self.arguments.arguments)
     }
 
-    /// A note that names the arguments that the call ignores, if there are any.
-    pub(crate) fn ignored_arguments(&self) -> Option<String> {
-        if refuses_unknown_arguments(self.tool.risk) {
-            return None;
+    /// A note about unknown arguments, if there are any: those that the call ignores, and tools that may be meant.
+    pub(crate) fn note(&self) -> Option<String> {
+        let mut lines = Vec::new();
+        if !refuses_unknown_arguments(self.tool.risk) {
+            let ignored = self.unknown_arguments();
+            lines.extend(ignored.into_iter().map(|line| format!("  - {line}")));
+            if !lines.is_empty() {
+                lines.insert(0, "Ignored:".to_owned());
+            }
         }
-        let lines = self.unknown_arguments();
-        (!lines.is_empty()).then(|| format!("Ignored:\n  - {}", lines.join("\n  - ")))
+        let related = self.tools_named_by_unknown_arguments();
+        if !related.is_empty() {
+            lines.push(format!("Related tools: {}", related.join(", ")));
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
+    /// They share another word with the tool's name, apart from its first, which is often the program.
+    fn tools_named_by_unknown_arguments(&self) -> Vec<&'static str> {
+        let cli = self.selection.cli_of(self.tool);
+        let words = |name: &'static str| name.split(['_', '-', '.']);
+        let is_shared = |word: &str| words(self.tool_name()).skip(1).any(|own| own == word);
+        let unknown = self.arguments.unknown.iter();
+        let unknown: Vec<String> = unknown.map(|key| key.to_lowercase()).collect();
+        let names = self.selection.tools_of(&cli).iter();
+        let names = names.map(|tool| self.selection.text(tool.name));
+        names
+            .filter(|name| *name != self.tool_name() && words(name).any(is_shared))
+            .filter(|name| words(name).any(|word| unknown.iter().any(|key| key == word)))
+            .collect()
     }
 
     /// The error lines for the keys of a call: duplicates, then unknown ones if the tool refuses them.

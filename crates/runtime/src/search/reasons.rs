@@ -63,10 +63,10 @@ pub(crate) fn match_reasons(
 fn field_phrase(
     selection: &Selection,
     tool: &ToolRow,
-    field_mask: u8,
+    field_mask: u16,
     term: &str,
 ) -> Option<String> {
-    const BY_SIGNIFICANCE: [(Field, &str); 7] = [
+    const BY_SIGNIFICANCE: [(Field, &str); 9] = [
         (Field::Name, "name has"),
         (Field::Cli, "CLI is"),
         (Field::Description, "description has"),
@@ -74,6 +74,8 @@ fn field_phrase(
             Field::ArgumentDescription,
             "the description of an argument has",
         ),
+        (Field::Keyword, "keywords have"),
+        (Field::Request, "an example has"),
         (Field::Tag, "tag has"),
         (Field::Category, "category has"),
         (Field::CliDescription, "the CLI's description has"),

@@ -1,0 +1,138 @@
+//! Tools of programs that are not part of every system. Tests skip a program that is not installed.
+
+use std::env;
+use std::fs;
+
+use climax_tests::Folder;
+use serde_json::{Value, json};
+
+use crate::{call, server};
+
+fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_there = env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    if !is_there {
+        eprintln!("skipped: {program} is not installed");
+    }
+    is_there
+}
+
+fn write(folder: &Folder, path: &str, content: &str) {
+    let path = folder.path().join(path);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+    fs::write(path, content).expect("a file");
+}
+
+#[test]
+fn sqlite_query_reads_and_cannot_change_attach_or_start_anything() {
+    if !is_installed("sqlite3") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut server = server();
+    let arguments = |sql: &str| json!({"directory": folder.text(), "path": "app.db", "sql": sql});
+    let create = "create table users (name text); insert into users values ('Ada')";
+    call(&mut server, "sqlite_execute", &arguments(create));
+    let rows = call(
+        &mut server,
+        "sqlite_query",
+        &arguments("select * from users"),
+    );
+    assert_eq!(rows, r#"[{"name":"Ada"}]"#);
+    for sql in [
+        "delete from users",
+        ".shell touch sprung",
+        " .shell touch sprung",
+        "attach 'sprung' as x; create table x.y (z)",
+        "vacuum into 'sprung'",
+        "select writefile('sprung', 'x')",
+        "select load_extension('sprung')",
+        "select readfile('app.db')",
+    ] {
+        let response = server.call("sqlite_query", &arguments(sql));
+        assert!(response.is_error, "{sql}: {response:?}");
+        assert!(!folder.path().join("sprung").exists(), "{sql}");
+    }
+}
+
+#[test]
+fn rg_ignores_the_users_configuration_and_no_match_is_not_an_error() {
+    if !is_installed("rg") {
+        return;
+    }
+    let folder = Folder::new();
+    write(&folder, "a.txt", "alpha\nbeta\n");
+    write(&folder, "a.lock", "alpha\n");
+    let mut server = server();
+    let mut arguments =
+        json!({"directory": folder.text(), "pattern": ["alpha", "gamma"], "glob": "!*.lock"});
+    let found = call(&mut server, "rg_search", &arguments);
+    assert_eq!(found, "./a.txt:1:alpha");
+    arguments["pattern"] = json!("delta");
+    let found = call(&mut server, "rg_search", &arguments);
+    assert_eq!(found.trim(), "[exit code: 1]");
+}
+
+#[test]
+fn rsync_copy_keeps_files_that_exist_and_rsync_compare_changes_nothing() {
+    if !is_installed("rsync") {
+        return;
+    }
+    let folder = Folder::new();
+    write(&folder, "source/a", "new");
+    write(&folder, "source/b", "new");
+    write(&folder, "copy/a", "kept");
+    let mut server = server();
+    let mut arguments =
+        json!({"directory": folder.text(), "source": "source/", "destination": "copy/"});
+    let read = |path: &str| fs::read_to_string(folder.path().join(path)).unwrap_or_default();
+    let differences = call(&mut server, "rsync_compare", &arguments);
+    assert_eq!(differences.lines().count(), 2, "{differences}");
+    assert_eq!(read("copy/b"), "");
+    call(&mut server, "rsync_copy", &arguments);
+    assert_eq!(
+        (read("copy/a"), read("copy/b")),
+        ("kept".into(), "new".into())
+    );
+    arguments["overwrite"] = json!(true);
+    arguments["checksum"] = json!(true);
+    call(&mut server, "rsync_copy", &arguments);
+    assert_eq!(read("copy/a"), "new");
+}
+
+#[test]
+fn ffmpeg_info_is_structured_and_only_local_files_are_read_and_written() {
+    if !is_installed("ffmpeg") {
+        return;
+    }
+    let folder = Folder::new();
+    // A sound of 1,000 samples: the header of a WAV file, and silence.
+    let mut sound =
+        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0"
+            .to_vec();
+    sound.extend(b"data\xd0\x07\0\0");
+    sound.resize(sound.len() + 2_000, 0);
+    fs::write(folder.path().join("in.wav"), sound).expect("a file");
+    let mut server = server();
+    let arguments = json!({"directory": folder.text(), "source": "in.wav"});
+    let response = server.call("ffmpeg_info", &arguments);
+    let information = response.structured.expect("an object");
+    assert_eq!(information["format"]["duration"], "0.125000");
+    let mut convert = |source: &str, destination: &str| {
+        let arguments: Value = json!({
+            "directory": folder.text(), "source": source, "destination": destination
+        });
+        server.call("ffmpeg_convert", &arguments)
+    };
+    assert!(!convert("in.wav", "out.flac").is_error);
+    for (source, destination) in [
+        ("in.wav", "out.flac"),
+        ("in.wav", "tee:other.flac"),
+        ("concat:in.wav|in.wav", "other.flac"),
+        ("http://localhost/in.wav", "other.flac"),
+    ] {
+        let response = convert(source, destination);
+        assert!(response.is_error, "{source} {destination}: {response:?}");
+    }
+    assert!(!folder.path().join("other.flac").exists());
+}
