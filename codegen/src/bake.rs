@@ -52,7 +52,8 @@ pub struct Bake {
 }
 
 impl Bake {
-    /// Selects the configs at `path`, a file or folder relative to the crate being built.
+    /// Selects the configs at `path`, a file or folder relative to the crate being built. A build script that
+    /// generates configs writes them to `OUT_DIR`.
     pub fn new(path: &str) -> Self {
         Self {
             configs: vec![path.into()],
@@ -83,7 +84,8 @@ impl Bake {
             PathBuf::from(env::var_os(variable).expect("cargo sets it for build scripts"))
         };
         let root = path_from_env("CARGO_MANIFEST_DIR");
-        let output = path_from_env("OUT_DIR").join(self.output);
+        let output_folder = path_from_env("OUT_DIR");
+        let output = output_folder.join(self.output);
         let sources = read(&root, &self.configs, self.policy.as_deref());
         let sources = sources.unwrap_or_else(|errors| fail(&errors, &[]));
         let compiled = compile(&sources);
@@ -92,7 +94,9 @@ impl Bake {
         };
         // Printed only on success: cargo reruns a failed build script anyway, and would show the directives
         // together with the errors. For a folder, cargo also notices added and removed files.
-        for path in self.configs.iter().chain(&self.policy) {
+        let paths = self.configs.iter().chain(&self.policy);
+        // Cargo would rerun the build script at every build if it watched what the script itself wrote.
+        for path in paths.filter(|path| !path.starts_with(&output_folder)) {
             print_directive(&format!("rerun-if-changed={}", root.join(path).display()));
         }
         self.print_warnings(&compiled.diagnostics, &sources.all);

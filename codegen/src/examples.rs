@@ -63,10 +63,10 @@ fn refusal(
         automata: &[],
     };
     let choices = tool.arguments.iter().map(|argument| {
-        let choices = argument.choices.iter().flatten().map(Scalar::to_string);
-        choices.collect::<Vec<_>>().join("\n")
+        let choices = argument.choices.as_ref()?.iter().map(Scalar::to_string);
+        Some(choices.collect::<Vec<_>>().join("\n"))
     });
-    let choices: Vec<String> = choices.collect();
+    let choices: Vec<Option<String>> = choices.collect();
     let is_argument = |name: &str| tool.arguments.iter().any(|argument| argument.name == name);
     let unknown = example.arguments.keys().filter(|name| !is_argument(name));
     let unknown = unknown.map(|name| format!("Unknown argument '{name}'"));
@@ -79,7 +79,7 @@ fn refusal(
         unknown.collect(),
         |reader, argv| {
             for (argument, choices) in tool.arguments.iter().zip(&choices) {
-                read_argument(argument, choices, reader, argv);
+                read_argument(argument, choices.as_deref(), reader, argv);
             }
         },
     );
@@ -104,7 +104,7 @@ fn refusal(
 /// Does what the generated code does for one argument.
 fn read_argument<'a>(
     argument: &'a ArgumentModel,
-    choices: &'a str,
+    choices: Option<&'a str>,
     reader: &mut ArgumentReader<'a>,
     argv: &mut Argv<'a>,
 ) {
@@ -118,16 +118,18 @@ fn read_argument<'a>(
 
 fn read_typed<'a, T: ArgumentValue<'a>>(
     argument: &'a ArgumentModel,
-    choices: &'a str,
+    choices: Option<&'a str>,
     reader: &mut ArgumentReader<'a>,
     argv: &mut Argv<'a>,
 ) {
     let name = argument.name.as_str();
     let is_guarded = argument.placement == ArgumentPlacement::Positional
         && argument.section != ArgvSection::AfterSeparator
-        && choices.is_empty();
-    match &argument.form {
-        ValueForm::Single if choices.is_empty() => {
+        && argument.argument_type == ArgumentType::String
+        && argument.file_suffix.is_none()
+        && choices.is_none();
+    match (&argument.form, choices) {
+        (ValueForm::Single, None) => {
             let value: Option<T> = if argument.required {
                 Some(reader.required(name))
             } else {
@@ -137,7 +139,7 @@ fn read_typed<'a, T: ArgumentValue<'a>>(
                 argv.positional(name, value);
             }
         }
-        ValueForm::Single => {
+        (ValueForm::Single, Some(choices)) => {
             let choice_type = match argument.argument_type {
                 ArgumentType::String | ArgumentType::Boolean => ChoiceType::Text,
                 ArgumentType::Integer => ChoiceType::Integer,
@@ -149,7 +151,7 @@ fn read_typed<'a, T: ArgumentValue<'a>>(
                 reader.optional_choice(name, choice_type, choices);
             }
         }
-        ValueForm::List { separator } => {
+        (ValueForm::List { separator }, _) => {
             let items: &'a [T] = if argument.required {
                 reader.required_list(name, choices)
             } else {
@@ -166,7 +168,7 @@ fn read_typed<'a, T: ArgumentValue<'a>>(
                 None => {}
             }
         }
-        ValueForm::Map { key_value } => {
+        (ValueForm::Map { key_value }, _) => {
             let entries = if argument.required {
                 reader.required_map(name, key_value)
             } else {

@@ -19,6 +19,7 @@ mod explore_search;
 mod flow_control;
 mod golden;
 mod inherited;
+mod interpreter;
 mod isolation;
 mod limits;
 mod low_limits;
@@ -28,6 +29,9 @@ mod platforms;
 mod policies;
 mod processes;
 mod protocol;
+mod random_calls;
+#[path = "../random_tools.rs"]
+mod random_tools;
 mod rejected_policies;
 mod search;
 mod shipped_configs;

@@ -86,8 +86,9 @@ fn check_argument(
         .choices
         .as_ref()
         .and_then(|choices| check_choices(choices, argument_type, report));
-    check_separator(&written, choices.as_deref().unwrap_or_default(), report);
     let default = check_defaults(&written, argument_type, &form, choices.as_deref(), report);
+    let known_choices = choices.as_deref().unwrap_or_default();
+    check_separator(&written, known_choices, &default, report);
     let required = written
         .required
         .as_ref()
@@ -206,10 +207,12 @@ fn check_type(
     }
 }
 
-/// Checks that separators are not empty, and that no value of the enum contains the one of a list.
+/// Checks that separators are not empty, and that no value of the enum or of the default contains the one of a
+/// list.
 fn check_separator(
     written: &WrittenArgument,
     choices: &[Scalar<'static>],
+    default: &[Scalar<'static>],
     report: &mut Vec<Diagnostic>,
 ) {
     for (text, field) in [
@@ -231,13 +234,15 @@ fn check_separator(
     else {
         return;
     };
-    let mut choices = choices.iter().map(Scalar::to_string);
-    if let Some(choice) = choices.find(|choice| choice.contains(&separator.value)) {
-        let message = format!("the enum value `{choice}` contains the separator");
-        report.push(
-            Diagnostic::new(Code::BadSeparator, separator.span, message)
-                .help("use another separator, or remove the value"),
-        );
+    for (values, subject) in [(choices, "enum value"), (default, "default")] {
+        let mut values = values.iter().map(Scalar::to_string);
+        if let Some(value) = values.find(|value| value.contains(&separator.value)) {
+            let message = format!("the {subject} `{value}` contains the separator");
+            report.push(
+                Diagnostic::new(Code::BadSeparator, separator.span, message)
+                    .help("use another separator, or remove the value"),
+            );
+        }
     }
 }
 

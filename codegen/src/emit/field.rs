@@ -130,9 +130,14 @@ impl<'m> StructField<'m> {
     fn list_initializer(&self) -> TokenStream {
         let name = &self.name;
         let argument_name = &self.argument.name;
-        let choices = self.argument.choices.iter().flatten();
-        let choices: Vec<String> = choices.map(Scalar::to_string).collect();
-        let choices = choices.join("\n");
+        let choices = match &self.argument.choices {
+            None => quote!(None),
+            Some(choices) => {
+                let choices: Vec<String> = choices.iter().map(Scalar::to_string).collect();
+                let choices = choices.join("\n");
+                quote!(Some(#choices))
+            }
+        };
         let defaults: Vec<TokenStream> = self
             .argument
             .default

@@ -65,12 +65,12 @@ mod baked {
         impl<'a> Lists<'a> {
             fn read(reader: &mut ArgumentReader<'a>) -> Self {
                 Self {
-                    files: reader.list("files", ""),
-                    exclude: reader.list("exclude", ""),
-                    fields: reader.list_or("fields", "", &["name", "size"]),
-                    level: reader.list("level", ""),
-                    ratio: reader.list("ratio", ""),
-                    kind: reader.list("kind", "file\nfolder"),
+                    files: reader.list("files", None),
+                    exclude: reader.list("exclude", None),
+                    fields: reader.list_or("fields", None, &["name", "size"]),
+                    level: reader.list("level", None),
+                    ratio: reader.list("ratio", None),
+                    kind: reader.list("kind", Some("file\nfolder")),
                     labels: reader.map("labels", "="),
                     headers: reader.map("headers", ": "),
                     depth: reader.optional("depth"),
@@ -116,7 +116,7 @@ mod baked {
                     manifest: reader.required("manifest"),
                     script: reader.optional("script"),
                     target: reader.optional("target"),
-                    rest: reader.required_list("rest", ""),
+                    rest: reader.required_list("rest", None),
                 }
             }
             fn write(self, argv: &mut Argv<'a>) {

@@ -159,19 +159,24 @@ impl<'a> ArgumentReader<'a> {
             .unwrap_or(default)
     }
 
-    /// The items of a required list. An empty list counts as missing. `choices` has one allowed item per line,
-    /// or is empty if any is allowed.
+    /// The items of a required list. An empty list counts as missing. `choices` has one allowed item per line;
+    /// `None` allows any.
     #[inline(never)]
-    pub fn required_list<T: ArgumentValue<'a>>(&mut self, name: &str, choices: &'a str) -> &'a [T] {
-        if !self.has_value(name) {
+    pub fn required_list<T: ArgumentValue<'a>>(
+        &mut self,
+        name: &str,
+        choices: Option<&'a str>,
+    ) -> &'a [T] {
+        if self.is_absent_list(name) {
             self.report_missing(name);
+            return &[];
         }
         self.list(name, choices)
     }
 
     /// The items of an optional list; empty if it is absent. A value that is not a list counts as its only item.
     #[inline(never)]
-    pub fn list<T: ArgumentValue<'a>>(&mut self, name: &str, choices: &'a str) -> &'a [T] {
+    pub fn list<T: ArgumentValue<'a>>(&mut self, name: &str, choices: Option<&'a str>) -> &'a [T] {
         let Some(value) = self.get_non_null(name) else {
             return &[];
         };
@@ -182,12 +187,9 @@ impl<'a> ArgumentReader<'a> {
         self.check_count(name, values.len());
         let items: Vec<T> = values
             .iter()
-            .filter_map(|value| {
-                if choices.is_empty() {
-                    self.coerced(name, value)
-                } else {
-                    self.choice(name, value, choices).map(|(_, choice)| choice)
-                }
+            .filter_map(|value| match choices {
+                None => self.coerced(name, value),
+                Some(choices) => self.choice(name, value, choices).map(|(_, choice)| choice),
             })
             .collect();
         self.arena.alloc_slice_copy(&items)
@@ -198,21 +200,22 @@ impl<'a> ArgumentReader<'a> {
     pub fn list_or<T: ArgumentValue<'a>>(
         &mut self,
         name: &str,
-        choices: &'a str,
+        choices: Option<&'a str>,
         default: &'a [T],
     ) -> &'a [T] {
-        if self.has_value(name) {
-            self.list(name, choices)
-        } else {
+        if self.is_absent_list(name) {
             default
+        } else {
+            self.list(name, choices)
         }
     }
 
     /// The entries of a required map. An empty map counts as missing. `sign` stands between key and value on the
     /// command line.
     pub fn required_map(&mut self, name: &str, sign: &str) -> &'a [&'a str] {
-        if !self.has_value(name) {
+        if self.is_absent_map(name) {
             self.report_missing(name);
+            return &[];
         }
         self.map(name, sign)
     }
@@ -252,13 +255,19 @@ impl<'a> ArgumentReader<'a> {
         self.arguments.get(name).filter(|value| !value.is_null())
     }
 
-    /// Whether a list or map is given and not empty.
-    fn has_value(&self, name: &str) -> bool {
+    /// Whether a list is absent or empty.
+    fn is_absent_list(&self, name: &str) -> bool {
         match self.get_non_null(name) {
-            None => false,
-            Some(Value::Array(items)) => !items.is_empty(),
-            Some(Value::Object(entries)) => !entries.is_empty(),
-            Some(_) => true,
+            Some(Value::Array(items)) => items.is_empty(),
+            other => other.is_none(),
+        }
+    }
+
+    /// Whether a map is absent or empty.
+    fn is_absent_map(&self, name: &str) -> bool {
+        match self.get_non_null(name) {
+            Some(Value::Object(entries)) => entries.is_empty(),
+            other => other.is_none(),
         }
     }
 
@@ -425,6 +434,58 @@ mod tests {
             reader.finish(vec!["one more".to_owned()]),
             Err(CallRefusal::Arguments(reasons.map(str::to_owned).into()))
         );
+    }
+
+    fn read_list(
+        arguments: &Value,
+        read: impl for<'a> FnOnce(&mut ArgumentReader<'a>) -> &'a [&'a str],
+    ) -> Result<Vec<String>, CallRefusal> {
+        let arena = Bump::new();
+        let arguments = arguments.as_object().expect("an object");
+        let mut reader = ArgumentReader::new(arguments, &arena, ArgumentLimits::default());
+        let items = read(&mut reader).iter().map(|item| (*item).to_owned());
+        let items = items.collect();
+        reader.finish(Vec::new()).map(|()| items)
+    }
+
+    #[test]
+    fn an_empty_map_is_no_empty_list_and_an_empty_list_no_empty_map() {
+        let refused = |line: &str| Err(CallRefusal::Arguments(vec![line.to_owned()]));
+        let (list, map) = (json!({"x": []}), json!({"x": {}}));
+        let missing = "Missing required argument 'x'";
+        let no_text = "Argument 'x': cannot convert '{}' to string";
+        let no_map = "Argument 'x': cannot convert '[]' to object";
+        assert_eq!(
+            read_list(&list, |reader| reader.required_list("x", None)),
+            refused(missing)
+        );
+        assert_eq!(
+            read_list(&map, |reader| reader.required_list("x", None)),
+            refused(no_text)
+        );
+        assert_eq!(
+            read_list(&map, |reader| reader.list_or("x", None, &["a"])),
+            refused(no_text)
+        );
+        assert_eq!(
+            read_list(&map, |reader| reader.required_map("x", "=")),
+            refused(missing)
+        );
+        assert_eq!(
+            read_list(&list, |reader| reader.required_map("x", "=")),
+            refused(no_map)
+        );
+    }
+
+    #[test]
+    fn a_list_whose_only_choice_is_empty_allows_nothing_else() {
+        let read = |value: &str| {
+            let arguments = json!({"x": [value]});
+            read_list(&arguments, |reader| reader.list("x", Some("")))
+        };
+        assert_eq!(read(""), Ok(vec![String::new()]));
+        let line = "Argument 'x' must be one of: ".to_owned();
+        assert_eq!(read("-x"), Err(CallRefusal::Arguments(vec![line])));
     }
 
     #[test]

@@ -1,19 +1,22 @@
 //! Entry points for benchmarks and tests only: the steps of a request, which `benches/parts.rs` measures, and
 //! MCP over other transports, which `tests/` compares with stdio.
 
+use std::borrow::Cow;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::{Arc, LazyLock};
 
 use bumpalo::Bump;
 use climax_discovery::rank::RankingMode;
-use climax_runner::{CapturedOutput, Completion, Outcome};
+use climax_runner::{CapturedOutput, Completion, Outcome, PrivateFiles};
 use rmcp::RoleServer;
 use rmcp::transport::IntoTransport;
 use serde_json::{Map, Value};
 
+use crate::call::CallRequest;
 use crate::call::answer;
 use crate::call::guard::ExecutionGuard;
+use crate::call::plan::CallInput;
 use crate::catalog::Catalog;
 use crate::catalog::selection::Selection;
 use crate::commands::configuration::{Configuration, OutputLimits};
@@ -22,7 +25,6 @@ use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
 use crate::service::{ServerMode, search_query};
-use climax_arguments::argv::Argv;
 
 /// Serves a catalog over an rmcp transport until the client disconnects. The modes are `default`, `explore`
 /// and `classic`.
@@ -66,22 +68,54 @@ pub fn run_as_helper() -> Option<ExitCode> {
     climax_runner::is_helper_process().then(climax_runner::helper_main)
 }
 
-/// Turns JSON arguments into a command line. Returns its number of words.
+/// What a call would run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PlannedCall {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The directory in which the command would run; `None` for the server's.
+    pub directory: Option<String>,
+    /// Text for standard input.
+    pub stdin: Option<String>,
+    /// The paths and the contents of the files that the command would read.
+    pub files: Vec<(String, String)>,
+}
+
+/// Turns the JSON arguments of a call into what it would run.
+///
+/// # Errors
+/// The text of the answer, if the call is refused.
 ///
 /// # Panics
-/// If the tool is unknown or refuses the arguments.
-#[must_use]
-pub fn command_line(
+/// If the tool is unknown.
+pub fn plan(
     catalog: &'static Catalog,
     tool: &str,
-    arguments: &Map<String, Value>,
-) -> usize {
+    arguments: Map<String, Value>,
+) -> Result<PlannedCall, String> {
+    static PRIVATE_FILES: LazyLock<PrivateFiles> = LazyLock::new(PrivateFiles::default);
+    let request = CallRequest {
+        tool: tool.to_owned(),
+        arguments,
+        unknown_parameters: Vec::new(),
+    };
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find_tool(tool).expect("the tool exists");
+    let input = CallInput::new(&selection, (number, &tool), &request);
+    let guard = ExecutionGuard::default();
     let arena = Bump::new();
-    let argv = Argv::new("program", selection.text(tool.command), &arena);
-    let argv = selection.command_line((number, &tool), arguments, argv, Vec::new());
-    argv.expect("the tool accepts the arguments").words.len()
+    let plan = input.plan(&guard, &PRIVATE_FILES, &arena);
+    let plan = plan.map_err(|answer| answer.text)?;
+    let path = |name: &str| format!("{}/{name}", plan.file_directory);
+    let files = plan.files.iter();
+    Ok(PlannedCall {
+        files: files
+            .map(|file| (path(file.name), file.text.to_owned()))
+            .collect(),
+        words: plan.words.into_iter().map(Cow::into_owned).collect(),
+        directory: plan.directory.map(str::to_owned),
+        stdin: plan.stdin.map(str::to_owned),
+    })
 }
 
 /// Returns the response of `climax_search`.
