@@ -150,11 +150,19 @@ fn tool(random: &mut Random, config_number: usize, number: usize) -> Value {
     if names.len() < 2 {
         return tool;
     }
-    for field in ["exclusive", "at_least_one"] {
-        if random.one_in(3) {
+    // An argument that is always there cannot be exclusive.
+    let definitions = tool["args"].as_array().cloned().unwrap_or_default();
+    let optional = definitions
+        .iter()
+        .filter(|definition| definition["required"] != true && definition.get("default").is_none());
+    let optional: Vec<&str> = optional
+        .filter_map(|definition| definition["name"].as_str())
+        .collect();
+    for (field, names) in [("exclusive", &optional), ("at_least_one", &names)] {
+        if names.len() > 1 && random.one_in(3) {
             let groups = (0..=random.below(2)).map(|_| {
                 let count = 2 + random.below(2);
-                random.pick_several(&names, count)
+                random.pick_several(names, count)
             });
             tool[field] = json!(groups.collect::<Vec<_>>());
         }
@@ -237,7 +245,7 @@ impl<'r> ArgumentGenerator<'r> {
             argument["min_items"] = min.into();
         }
         if self.random.one_in(4) {
-            argument["max_items"] = (min + self.random.below(3)).into();
+            argument["max_items"] = (min.max(1) + self.random.below(3)).into();
         }
     }
 
@@ -334,6 +342,7 @@ impl<'r> ArgumentGenerator<'r> {
         let number = self.count;
         let letter = char::from(b'a' + number);
         let is_boolean = argument_type == "boolean";
+        let is_collection = matches!(argument_type, "array" | "object");
         argument["flag"] = match self.random.below(8) {
             0 | 1 => return,
             2 => format!("--long-{number}").into(),
@@ -346,7 +355,7 @@ impl<'r> ArgumentGenerator<'r> {
             7 if is_boolean => json!({"false": format!("-{letter}")}),
             5 => format!("key{number}=").into(),
             6 => format!("--key-{number}=").into(),
-            _ if number == 1 => "--".into(),
+            _ if number == 1 && !is_collection => "--".into(),
             _ => format!("word{number}").into(),
         };
         if !is_boolean && self.random.one_in(4) {
@@ -378,6 +387,10 @@ impl<'r> ArgumentGenerator<'r> {
             return;
         }
         let is_list = argument["type"] == "array";
+        // The default must have an allowed number of items.
+        if argument.get("min_items").is_some() || argument.get("max_items").is_some() {
+            return;
+        }
         argument["default"] = if is_list && !self.random.one_in(4) {
             let count = self.random.below(4);
             self.random.pick_several(&values, count).into()

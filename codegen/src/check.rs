@@ -19,6 +19,7 @@ use climax_input::diagnostic::{Diagnostic, SourceSpan};
 use climax_input::fields::{Spanned, closest};
 use climax_input::source::Source;
 use climax_policy::check::check_variable_patterns;
+use climax_policy::limit::LimitTarget;
 
 use arguments::{argv_order, check_arguments, check_global_argument};
 use tool_rules::{check_combinations, check_exit_codes, example_model};
@@ -150,11 +151,13 @@ fn check_pass_env(names: &[Spanned<String>], report: &mut Vec<Diagnostic>) {
 /// config refers to.
 fn pass_env(config: &WrittenConfig, global_arguments: &[GlobalArgument]) -> Vec<String> {
     let names = config.pass_env.iter().map(|name| name.value.clone());
+    // A `*` would be a pattern for many names.
+    let is_name = |name: &&str| !name.is_empty() && !name.contains('*');
     let texts = config.command.iter().chain(&config.working_dir);
     let texts = texts.map(|text| text.value.as_str());
     let texts = texts.chain(global_arguments.iter().map(|global| global.value.as_str()));
     let mut names: Vec<String> = names
-        .chain(texts.flat_map(variables).map(str::to_owned))
+        .chain(texts.flat_map(variables).filter(is_name).map(str::to_owned))
         .collect();
     let mut seen = HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
@@ -260,7 +263,7 @@ pub fn warn_about_unlimited_arguments(
     let is_unlimited = |argument: &&ArgumentFacts<'_>| {
         argument.kind == ArgumentType::String
             && argument.choices.is_empty()
-            && argument.limits.is_empty()
+            && argument.limits_of(LimitTarget::Value).next().is_none()
             && is_word(argument.placement)
     };
     let tools = facts.tools.iter();

@@ -155,10 +155,7 @@ impl Call {
             return Vec::new();
         }
         if value.is_null() || is_empty_list {
-            let defaults = defaults(definition);
-            if value.is_null() || !defaults.is_empty() {
-                return defaults;
-            }
+            return defaults(definition);
         }
         match value {
             Value::Object(entries) if is_map => self.read_map(definition, entries),
@@ -422,6 +419,20 @@ impl Call {
             .iter()
             .map(|definition| definition.name.as_str())
             .collect();
+        for (definition, value) in definitions.iter().zip(&self.values) {
+            let is_empty = match (definition.argument_type(), value) {
+                ("array", Value::Array(items)) => items.is_empty(),
+                ("object", Value::Object(entries)) => entries.is_empty(),
+                (_, Value::String(text)) => text.is_empty() && definition.cwd,
+                _ => false,
+            };
+            if is_empty && !definition.required {
+                let name = &definition.name;
+                self.other.push(format!(
+                    "Argument '{name}' is empty: leave it out to use the default"
+                ));
+            }
+        }
         let expected = match names[..] {
             [] => "this tool takes no arguments".to_owned(),
             _ => format!("expected one of {}", names.join(", ")),

@@ -107,6 +107,7 @@ fn check_argument(
     if let (ArgumentPlacement::Positional, None, Some(node)) =
         (&placement, &choices, &written.default)
         && section != ArgvSection::AfterSeparator
+        && written.as_file.is_none()
     {
         let is_option = |text: &&Scalar<'_>| matches!(text, Scalar::Text(text) if text.starts_with('-') && text != "-");
         if let Some(text) = default.iter().find(is_option) {
@@ -386,6 +387,36 @@ fn check_limits(
             .help("swap the two values"),
         );
     }
+    let max_count = max.as_ref().map(|max| max.value);
+    if max_count == Some(Number::Integer(0)) {
+        let span = max.as_ref().map_or(name.span, |max| max.span);
+        report.push(
+            Diagnostic::new(
+                Code::BadItemCount,
+                span,
+                "a list without items is never given",
+            )
+            .help("allow at least one item, or remove the argument"),
+        );
+    }
+    let default_count = Number::Integer(known.default.len().try_into().unwrap_or(i64::MAX));
+    let is_outside = |bound: &Option<Spanned<Number>>, outside| {
+        let bound = bound.as_ref();
+        bound.is_some_and(|bound| default_count.compare(bound.value) == Some(outside))
+    };
+    if !known.default.is_empty()
+        && (is_outside(min, std::cmp::Ordering::Less)
+            || is_outside(max, std::cmp::Ordering::Greater))
+    {
+        report.push(
+            Diagnostic::new(
+                Code::DefaultNotAllowed,
+                name.span,
+                "the number of items of the default is not allowed",
+            )
+            .help("change the default, `min_items` or `max_items`"),
+        );
+    }
     if min.is_some() || max.is_some() {
         let limit = Limit {
             pattern: None,
@@ -416,7 +447,8 @@ fn warn_about_order(written: &[WrittenArgument], report: &mut Vec<Diagnostic>) {
             flags.push((&flag.value, flag.span));
         }
         // Other sections have an order of their own.
-        if !is_true(&argument.positional) || argument.place.is_some() {
+        let has_own_section = argument.place.is_some() || is_true(&argument.after_separator);
+        if !is_true(&argument.positional) || has_own_section {
             continue;
         }
         let Some(name) = &argument.name else { continue };
@@ -469,6 +501,10 @@ pub(super) fn check_global_argument(
         (written.limit.pattern.is_some(), "pattern"),
         (written.limit.min.is_some(), "min"),
         (written.limit.max.is_some(), "max"),
+        (
+            matches!(written.flag, Some(WrittenFlag::Pair { .. })),
+            "a flag for each value",
+        ),
     ] {
         if is_present {
             let message = format!("`{field}` does nothing in a global argument");

@@ -159,6 +159,16 @@ pub(super) fn check_flag(
             );
         }
         // With `joined: true`, one word of flag, white space and value is meant: `.schema users` of sqlite3.
+        if flag.value == "--" && !is_single {
+            report.push(
+                Diagnostic::new(
+                    Code::BadFlag,
+                    flag.span,
+                    "this would repeat `--` for each value",
+                )
+                .help("write `after_separator: true` instead of the flag"),
+            );
+        }
         if flag.value.contains(char::is_whitespace) && !is_joined {
             let message = format!(
                 "a flag is one word: the program receives `{}` as one argument",

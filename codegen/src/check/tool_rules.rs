@@ -9,7 +9,7 @@ use climax_input::yaml::{Node, YamlValue};
 use serde_json::{Map, Value};
 
 use crate::model::ExampleModel;
-use crate::written::{WrittenExample, WrittenRequirement, WrittenTool};
+use crate::written::{WrittenArgument, WrittenExample, WrittenRequirement, WrittenTool};
 
 /// Checks `exclusive`, `at_least_one` and `requires`.
 pub(super) fn check_combinations(
@@ -37,6 +37,9 @@ pub(super) fn check_combinations(
                 .help("write a list of lists, such as `[[lines, bytes]]`"),
             );
         }
+        if kind == CombinationKind::Exclusive {
+            check_exclusive(&group.value, tool, report);
+        }
         rules.extend(rule(kind, group.value.iter(), &names, report));
     }
     for WrittenRequirement { argument, required } in &tool.requires {
@@ -54,6 +57,31 @@ pub(super) fn check_combinations(
         rules.extend(rule(CombinationKind::Requires, arguments, &names, report));
     }
     rules
+}
+
+/// Reports exclusive arguments that are always on the command line.
+fn check_exclusive(group: &[Spanned<String>], tool: &WrittenTool, report: &mut Vec<Diagnostic>) {
+    for name in group {
+        let has_name = |argument: &&WrittenArgument| {
+            let written = argument.name.as_ref();
+            written.is_some_and(|written| written.value == name.value)
+        };
+        let argument = tool.args.iter().find(has_name);
+        let is_always_there = argument.is_some_and(|argument| {
+            let required = argument.required.as_ref();
+            argument.default.is_some() || required.is_some_and(|required| required.value)
+        });
+        if is_always_there {
+            let message = format!(
+                "`{}` is required or has a default, so it excludes the others always",
+                name.value
+            );
+            report.push(
+                Diagnostic::new(Code::BadCombination, name.span, message)
+                    .help("make it optional, without a default"),
+            );
+        }
+    }
 }
 
 fn rule<'w>(

@@ -1,7 +1,7 @@
 //! Turns the JSON arguments of a call into typed values, and those into a command line.
 //!
-//! The server uses it for calls. The code generator uses it to check the examples of configs, so that an example
-//! is valid if and only if the call would be.
+//! The server uses it for calls, and the code generator to check the examples of configs, so that the same rules
+//! apply to both.
 
 pub mod argv;
 mod combinations;

@@ -177,7 +177,8 @@ impl<'a> ArgumentReader<'a> {
     /// The items of an optional list; empty if it is absent. A value that is not a list counts as its only item.
     #[inline(never)]
     pub fn list<T: ArgumentValue<'a>>(&mut self, name: &str, choices: Option<&'a str>) -> &'a [T] {
-        let Some(value) = self.get_non_null(name) else {
+        let value = self.get_non_null(name);
+        let Some(value) = value.filter(|_| !self.is_absent_list(name)) else {
             return &[];
         };
         let values = match value {
@@ -230,7 +231,6 @@ impl<'a> ArgumentReader<'a> {
             self.report_invalid(name, value, "object");
             return &[];
         };
-        self.check_count(name, entries.len());
         let mut texts: Vec<&'a str> = Vec::new();
         for (key, value) in entries {
             if key.is_empty() || key.contains(sign) {

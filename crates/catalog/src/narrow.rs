@@ -63,8 +63,12 @@ pub fn narrow<'f>(facts: &mut Facts<'f>, policies: &'f [Policy]) -> OriginalNumb
 /// dash only if a pattern of that policy allows it, too.
 fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_policy: bool) {
     for argument in &mut tool.arguments {
-        let mut earlier_limits = argument.limits.iter();
-        let may_begin_with_dash = !has_policy || earlier_limits.any(|limit| limit.begins_with_dash);
+        let is_earlier = |limit: &&LimitFacts<'_>| limit.origin == LimitOrigin::Policy;
+        let limits = argument.limits_of(LimitTarget::Value);
+        let is_allowed = limits
+            .filter(is_earlier)
+            .any(|limit| limit.begins_with_dash);
+        let may_begin_with_dash = !has_policy || is_allowed;
         let rules = rules.iter().flatten();
         for limit in rules.filter_map(|rule| rule.limits.get(argument.name)) {
             let mut limit = LimitFacts::new(LimitOrigin::Policy, LimitTarget::Value, limit);

@@ -98,9 +98,11 @@ pub fn property(argument: &ArgumentFacts<'_>, notes: Vec<String>) -> Map<String,
                 items[key] = value;
             }
             insert("items", Some(items));
-            let minimum = argument.minimum(LimitTarget::Count);
             // An empty list counts as missing.
-            let minimum = minimum.or(argument.required.then_some(Number::Integer(1)));
+            let minimum = match argument.minimum(LimitTarget::Count) {
+                None | Some(Number::Integer(0)) if argument.required => Some(Number::Integer(1)),
+                minimum => minimum,
+            };
             insert("minItems", count_bound(minimum));
             insert(
                 "maxItems",
@@ -111,6 +113,7 @@ pub fn property(argument: &ArgumentFacts<'_>, notes: Vec<String>) -> Map<String,
             insert("additionalProperties", Some(json!({"type": "string"})));
             let mut patterns = argument.patterns(LimitTarget::Key);
             let pattern = patterns.find_map(|pattern| pattern.schema);
+            insert("minProperties", argument.required.then(|| 1.into()));
             insert(
                 "propertyNames",
                 pattern.map(|text| json!({"pattern": text})),

@@ -106,7 +106,7 @@ fn refuses_leading_dash(argument: &ArgumentFacts<'_>) -> bool {
     argument.placement == PlacementKind::Positional
         && argument.kind == ArgumentType::String
         && argument.choices.is_empty()
-        && argument.limits.is_empty()
+        && argument.limits_of(LimitTarget::Value).next().is_none()
 }
 
 fn limit_sentences(name: &str, limit: &LimitFacts<'_>) -> Vec<String> {

@@ -8,12 +8,12 @@ use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::geteuid;
 
 /// Permissions of directories: only this user.
@@ -35,7 +35,9 @@ pub struct PrivateFiles {
 
 impl Default for PrivateFiles {
     fn default() -> Self {
-        Self::within(&env::temp_dir())
+        let temporary = env::temp_dir();
+        // The command may run in another directory.
+        Self::within(&path::absolute(&temporary).unwrap_or(temporary))
     }
 }
 
@@ -71,7 +73,15 @@ impl PrivateFiles {
         files: impl IntoIterator<Item = (&'f str, &'f str)>,
     ) -> io::Result<CallDirectory> {
         self.lock_server_directory()?;
-        create_directory(directory)?;
+        if let Err(error) = create_directory(directory) {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(error);
+            }
+            // Something has removed this server's directory.
+            *self.lock() = None;
+            self.lock_server_directory()?;
+            create_directory(directory)?;
+        }
         let directory = CallDirectory(directory.to_owned());
         for (name, text) in files {
             let mut file = fs::OpenOptions::new()
@@ -88,10 +98,13 @@ impl PrivateFiles {
     pub(crate) fn remove_leftovers(&self) {
         self.leftovers.call_once(|| {
             // Usually the directory does not exist.
+            if self.check_base().is_err() {
+                return;
+            }
             let servers = fs::read_dir(&self.base).into_iter().flatten().flatten();
             for server in servers {
                 let path = server.path();
-                if let Ok(directory) = fs::File::open(&path)
+                if let Ok(directory) = open_directory(&path)
                     && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
                 {
                     // Files that another process removes at the same time are no error.
@@ -101,36 +114,43 @@ impl PrivateFiles {
         });
     }
 
+    /// Fails unless the directory of all servers is a private directory of this user. Another user could have
+    /// created it, or a link with its name.
+    fn check_base(&self) -> io::Result<()> {
+        let base = fs::symlink_metadata(&self.base)?;
+        let mode = base.permissions().mode() & 0o777;
+        if base.is_dir() && base.uid() == geteuid().as_raw() && mode == DIRECTORY_MODE {
+            return Ok(());
+        }
+        let message = format!(
+            "{} is not a private directory of this user",
+            self.base.display()
+        );
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    }
+
     fn server_directory(&self) -> PathBuf {
         self.base.join(&self.server_name)
     }
 
     /// Creates this server's directory and locks it, unless that was done before.
     fn lock_server_directory(&self) -> io::Result<()> {
-        let mut locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locked = self.lock();
         if locked.is_some() {
             return Ok(());
         }
-        match create_directory(&self.base) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            other => other?,
-        }
-        // Another user could have created the directory, or a link with its name.
-        let base = fs::symlink_metadata(&self.base)?;
-        let mode = base.permissions().mode() & 0o777;
-        if !base.is_dir() || base.uid() != geteuid().as_raw() || mode != DIRECTORY_MODE {
-            let message = format!(
-                "{} is not a private directory of this user",
-                self.base.display()
-            );
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-        }
+        create_unless_exists(&self.base)?;
+        self.check_base()?;
         let path = self.server_directory();
-        create_directory(&path)?;
-        let directory = fs::File::open(path)?;
+        create_unless_exists(&path)?;
+        let directory = open_directory(&path)?;
         flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
         *locked = Some(directory);
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<fs::File>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -141,6 +161,19 @@ impl Drop for PrivateFiles {
             let _ = fs::remove_dir_all(self.server_directory());
         }
     }
+}
+
+fn create_unless_exists(path: &Path) -> io::Result<()> {
+    match create_directory(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Opens a directory, and nothing else: opening a pipe would block.
+fn open_directory(path: &Path) -> io::Result<fs::File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 fn create_directory(path: &Path) -> io::Result<()> {
@@ -221,6 +254,25 @@ mod tests {
         PrivateFiles::within(&scratch.0).remove_leftovers();
         assert!(directory.exists());
         assert!(!dead.exists());
+    }
+
+    #[test]
+    fn nothing_is_removed_through_a_link() {
+        let scratch = Scratch::new("private-link");
+        let home = scratch.0.join("home");
+        fs::create_dir_all(home.join("documents")).expect("a directory");
+        std::os::unix::fs::symlink(&home, scratch.0.join(base_name())).expect("a link");
+        PrivateFiles::within(&scratch.0).remove_leftovers();
+        assert!(home.join("documents").exists());
+    }
+
+    #[test]
+    fn a_removed_directory_is_created_again() {
+        let scratch = Scratch::new("private-removed");
+        let files = PrivateFiles::within(&scratch.0);
+        drop(files.write(&files.next_directory(), []).expect("written"));
+        fs::remove_dir_all(files.server_directory()).expect("removed");
+        assert!(files.write(&files.next_directory(), []).is_ok());
     }
 
     #[test]

@@ -182,13 +182,19 @@ impl Executor {
         tracing::info!(tool, directory = ?directory(), "running {}", words());
         let file_directory = (!plan.files.is_empty()).then_some(plan.file_directory);
         // Removes the files when the call ends.
-        let _files = match file_directory.map(|path| self.write_files(path, &plan.files)) {
-            Some(Err(error)) => {
-                let reason = format!("Cannot write the files of the call: {error}");
-                return Err(CallAnswer::not_started(reason));
-            }
-            Some(Ok(directory)) => Some(directory),
+        let _files = match file_directory {
             None => None,
+            Some(path) => {
+                let write = || self.write_files(path, &plan.files);
+                match self.runner.retry_at_limit(plan.timeout, write).await {
+                    Ok(directory) => Some(directory),
+                    Err(error) => {
+                        tracing::warn!(tool, "cannot write the files of the call: {error}");
+                        let reason = format!("Cannot write the files of the call: {error}");
+                        return Err(CallAnswer::not_started(reason));
+                    }
+                }
+            }
         };
         let needed = self.guard.needed_variables(&plan.needed_variables);
         let started = Instant::now();

@@ -7,6 +7,7 @@ use bumpalo::Bump;
 use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
+use climax_core::scalar::ValueShape;
 use climax_runner::PrivateFiles;
 use serde_json::Value;
 
@@ -215,10 +216,12 @@ impl<'a> CallInput<'a> {
         let rows = rows.slice(self.tool.arguments).iter();
         let names = rows.filter_map(|row| {
             let name = self.selection.text(row.name);
-            let is_empty = match self.arguments.arguments.get(name)? {
-                Value::Array(items) => items.is_empty(),
-                Value::Object(entries) => entries.is_empty(),
-                Value::String(text) => text.is_empty() && row.placement == PlacementKind::Directory,
+            let is_empty = match (row.shape, self.arguments.arguments.get(name)?) {
+                (ValueShape::List, Value::Array(items)) => items.is_empty(),
+                (ValueShape::Map, Value::Object(entries)) => entries.is_empty(),
+                (ValueShape::Single, Value::String(text)) => {
+                    text.is_empty() && row.placement == PlacementKind::Directory
+                }
                 _ => false,
             };
             // A missing required argument is reported as such.

@@ -19,19 +19,39 @@ impl Secrets {
     /// Finds the values of arguments that have the name of a secret, and secrets in the values of others, such as
     /// headers.
     pub(crate) fn of(arguments: &Map<String, Value>) -> Self {
-        let values = arguments.iter().filter_map(|(name, value)| {
-            let text = match value {
-                Value::String(text) => Cow::Borrowed(text.as_str()),
-                Value::Number(number) => Cow::Owned(number.to_string()),
-                _ => return None,
-            };
-            if is_secret_name(name) {
-                Some(text.into_owned())
-            } else {
-                named_secret(&text).map(str::to_owned)
+        let mut secrets = Self(Vec::new());
+        for (name, value) in arguments {
+            secrets.add(is_secret_name(name), value);
+        }
+        secrets
+    }
+
+    /// Adds the secrets in a value. All of a value with the name of a secret is one.
+    fn add(&mut self, has_secret_name: bool, value: &Value) {
+        let text = match value {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            Value::Number(number) => Cow::Owned(number.to_string()),
+            Value::Array(items) => {
+                for item in items {
+                    self.add(has_secret_name, item);
+                }
+                return;
             }
-        });
-        Self(values.filter(|value| !value.is_empty()).collect())
+            Value::Object(entries) => {
+                for (key, entry) in entries {
+                    self.add(has_secret_name || is_secret_name(key), entry);
+                }
+                return;
+            }
+            Value::Null | Value::Bool(_) => return,
+        };
+        let secret = if has_secret_name {
+            Some(&*text)
+        } else {
+            named_secret(&text)
+        };
+        let secret = secret.filter(|secret| !secret.is_empty());
+        self.0.extend(secret.map(str::to_owned));
     }
 
     /// Replaces the secrets in a text.
@@ -86,6 +106,11 @@ mod tests {
                 json!({}),
                 vec!["git", "log", "-n=3"],
                 r#""git" "log" "-n=3""#,
+            ),
+            (
+                json!({"headers": ["Authorization: Bearer abc"], "form": {"api_key": "def"}}),
+                vec!["x", "-HAuthorization: Bearer abc", "-Fapi_key=def"],
+                r#""x" "-HAuthorization: ***" "-Fapi_key=***""#,
             ),
             (json!({}), vec!["x", "--token=abc"], r#""x" "--token=***""#),
             (

@@ -198,7 +198,7 @@ pub(crate) fn related_names(selection: &Selection, unknown_name: &str) -> Vec<&'
         let tools = selection.tools_of(&cli).iter();
         tools.map(move |tool| (base, tool))
     });
-    let mut named: Vec<ToolRow> = tools
+    let mut related: Vec<ToolRow> = tools
         .filter(|(base, tool)| {
             let words = base.split_whitespace();
             let mut words = words.chain(selection.text(tool.command).split_whitespace());
@@ -208,10 +208,10 @@ pub(crate) fn related_names(selection: &Selection, unknown_name: &str) -> Vec<&'
         .map(|(_, tool)| tool)
         .collect();
     // The sort is stable, so tools of the same risk stay in catalog order.
-    named.sort_by_key(|tool| assumed_risk(tool.risk));
-    named.truncate(MAX_RELATED_TOOLS);
-    if !named.is_empty() {
-        let names = named.iter().map(|tool| selection.text(tool.name));
+    related.sort_by_key(|tool| assumed_risk(tool.risk));
+    related.truncate(MAX_RELATED_TOOLS);
+    if !related.is_empty() {
+        let names = related.iter().map(|tool| selection.text(tool.name));
         return names.collect();
     }
     let matches = best_matches(selection, unknown_name).into_iter();
