@@ -158,6 +158,24 @@ fn the_examples_of_the_config_are_shown() {
     );
 }
 
+#[test]
+fn limits_of_a_policy_apply_to_every_item_and_entry() {
+    let folder = Folder::new();
+    let policy = folder.path().join("policy.yaml");
+    let text = "default: disabled\ntools:\n  lists:\n    args:\n      level: {max: 5}\n      labels: {pattern: \"team=.*\"}\n";
+    fs::write(&policy, text).expect("a policy");
+    let mut command = golden(&folder, "true");
+    let mut server = Server::start(command.arg("--policy").arg(policy));
+    let args = json!({"level": [1, 6], "labels": {"team": "web", "size": "3"}});
+    assert_eq!(
+        server.call("lists", &args).text,
+        "Policy validation failed:\n  - Argument 'level': value 6 exceeds maximum 5.0\n  - Argument 'labels': value \
+         'size=3' does not match pattern 'team=.*'"
+    );
+    let allowed = json!({"level": [1, 5], "labels": {"team": "web"}});
+    assert!(!server.call("lists", &allowed).is_error);
+}
+
 /// The variables that the program gets, of those that look like secrets.
 fn secrets(folder: &Folder, arguments: &[&str]) -> Vec<String> {
     let mut command = golden(folder, "env | grep -E '_(TOKEN|KEY)=' | sort");
