@@ -1,21 +1,11 @@
 //! Tools of programs that are not part of every system. Tests skip a program that is not installed.
 
-use std::env;
 use std::fs;
 
-use climax_tests::Folder;
+use climax_tests::{Folder, is_installed};
 use serde_json::{Value, json};
 
 use crate::{call, server};
-
-fn is_installed(program: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_there = env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    if !is_there {
-        eprintln!("skipped: {program} is not installed");
-    }
-    is_there
-}
 
 fn write(folder: &Folder, path: &str, content: &str) {
     let path = folder.path().join(path);

@@ -524,3 +524,14 @@ macro_rules! server {
         command
     }};
 }
+
+/// Whether a program is installed. If it is not, a message says that the test is skipped.
+#[must_use]
+pub fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_there = env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    if !is_there {
+        eprintln!("skipped: {program} is not installed");
+    }
+    is_there
+}

@@ -1,11 +1,10 @@
 //! Command lines of real programs, described by the configs in `fixtures/programs` and produced word for word.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, mark, run};
+use climax_tests::{Folder, Server, is_installed, mark, run};
 use serde_json::{Value, json};
 
 fn programs() -> Command {
@@ -296,15 +295,6 @@ fn each_value_of_a_list_is_checked() {
 }
 
 // Programs that run for real. `tests/programs.sh` installs them.
-
-fn is_installed(program: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_there = env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    if !is_there {
-        eprintln!("skipped: {program} is not installed");
-    }
-    is_there
-}
 
 fn call(server: &mut Server, tool: &str, arguments: &Value) -> String {
     let response = server.call(tool, arguments);
