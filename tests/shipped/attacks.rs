@@ -1,0 +1,114 @@
+//! Attacks on the shipped tools: hostile projects that name programs to start, and values that name files to read.
+
+mod git;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use climax_tests::{Folder, Server, run};
+use serde_json::{Value, json};
+
+use crate::climax;
+
+/// A program that leaves a mark when it is started.
+pub(crate) struct Trap(Folder);
+
+impl Trap {
+    pub(crate) fn new() -> Self {
+        let trap = Self(Folder::new());
+        let marks = trap.marks_path();
+        let script = format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\n", marks.display());
+        fs::write(trap.program(), script).expect("a script");
+        fs::set_permissions(trap.program(), fs::Permissions::from_mode(0o755)).expect("executable");
+        trap
+    }
+
+    /// The path of the program.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.0.path().join("trap")
+    }
+
+    fn marks_path(&self) -> PathBuf {
+        self.0.path().join("marks")
+    }
+
+    /// The command lines with which the program was started since the last call of this function.
+    pub(crate) fn take_marks(&self) -> String {
+        let marks = fs::read_to_string(self.marks_path()).unwrap_or_default();
+        let _ = fs::remove_file(self.marks_path());
+        marks
+    }
+}
+
+/// The example calls of all tools of a CLI with `risk: read`.
+pub(crate) fn example_calls_of_read_tools(cli: &str) -> Vec<(String, Value)> {
+    let list = json_output(&["list", cli, "--json"]);
+    let tools = list["tools"].as_array().expect("tools");
+    let names = tools
+        .iter()
+        .filter(|tool| tool["risk"] == "read")
+        .map(|tool| tool["tool_name"].as_str().expect("a name"));
+    let mut calls = Vec::new();
+    for name in names {
+        let details = json_output(&["show", name, "--json"]);
+        for example in details["examples"].as_array().expect("examples") {
+            calls.push((name.to_owned(), example["arguments"]["args"].clone()));
+        }
+    }
+    assert!(!calls.is_empty(), "{cli} has tools that read");
+    calls
+}
+
+fn json_output(words: &[&str]) -> Value {
+    let output = run(climax().args(words));
+    assert!(output.status.success(), "{words:?}: {output:?}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Calls every tool of a CLI with `risk: read` in a hostile project: with the arguments of its examples, and with
+/// `more_calls`. Nothing of the project may run, and no file of it may change.
+pub(crate) fn call_read_tools(
+    server: &mut Server,
+    cli: &str,
+    project: &Path,
+    trap: &Trap,
+    more_calls: &[(&str, Value)],
+) {
+    let more_calls = more_calls.iter().cloned();
+    let more_calls = more_calls.map(|(tool, arguments)| (tool.to_owned(), arguments));
+    let before = files(project);
+    trap.take_marks();
+    for (tool, mut arguments) in example_calls_of_read_tools(cli)
+        .into_iter()
+        .chain(more_calls)
+    {
+        arguments["directory"] = json!(project);
+        let response = server.call(&tool, &arguments);
+        assert!(
+            !response.text.starts_with("Argument validation failed"),
+            "{tool} {arguments} does not run: {response:?}"
+        );
+        let marks = trap.take_marks();
+        assert_eq!(marks, "", "{tool} {arguments} ran: {response:?}");
+        assert_eq!(before, files(project), "{tool} {arguments} changed files");
+    }
+}
+
+/// All files below a folder, with their contents.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            if entry.file_type().expect("a type").is_dir() {
+                folders.push(entry.path());
+            } else {
+                files.insert(entry.path(), fs::read(entry.path()).unwrap_or_default());
+            }
+        }
+    }
+    files
+}
