@@ -95,6 +95,42 @@ fn ignored_arguments_are_named_in_a_second_block() {
 }
 
 #[test]
+fn a_search_accepts_other_spellings_and_names_ignored_arguments_in_a_second_block() {
+    let mut server = start();
+    let search =
+        |server: &mut Server, arguments: &Value| server.call_registered("climax_search", arguments);
+    let expected = search(&mut server, &json!({"query": "docker_rm"}));
+    assert_eq!(expected.note, None);
+    let response = search(&mut server, &json!({"Query": "docker_rm"}));
+    assert_eq!(response, expected);
+    let response = search(
+        &mut server,
+        &json!({"query": "docker_rm", "max_results": 3}),
+    );
+    assert_eq!(response.text, expected.text);
+    let note = "Ignored:\n  - Unknown argument 'max_results': did you mean 'limit'?";
+    assert_eq!(response.note.as_deref(), Some(note));
+    let response = search(&mut server, &json!({"query": "a", "QUERY": "b"}));
+    let line = "Argument 'query' is given twice: as 'query' and 'QUERY'";
+    assert_refused(&response, &[line]);
+}
+
+#[test]
+fn a_call_without_a_tool_name_says_which_key_may_be_meant() {
+    let mut server = start();
+    for key in ["tool", "name", "function"] {
+        let response = call(&mut server, &json!({key: "docker_rm", "args": {}}));
+        assert_refused(
+            &response,
+            &[
+                "Missing required argument 'tool_name'",
+                &format!("Unknown argument '{key}': did you mean 'tool_name'?"),
+            ],
+        );
+    }
+}
+
+#[test]
 fn unknown_arguments_are_refused_where_the_tool_declares_a_risk() {
     let mut server = start();
     let args = json!({"repository": "r", "dryrun": true, "dry_run": "maybe"});

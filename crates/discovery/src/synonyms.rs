@@ -6,7 +6,8 @@ const SYNONYM_GROUPS: &str = "\
     directory dir folder cwd working_dir working_directory workdir\n\
     destination dest output_path\n\
     source src\n\
-    query search search_query keyword keywords\n\
+    query search search_query keyword keywords q\n\
+    tool tool_name name tool_id function\n\
     pattern regex regexp\n\
     text content contents data body stdin\n\
     message msg comment\n\

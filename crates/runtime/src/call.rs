@@ -95,7 +95,7 @@ impl Executor {
             Err(refusal) => refusal,
         };
         CallAnswer {
-            note: input.note(),
+            note: input.note(answer.is_error),
             ..answer
         }
     }
@@ -129,7 +129,7 @@ impl Executor {
                 .collect(),
             env: plan.env.into_iter().map(str::to_owned).collect(),
             timeout_seconds: plan.timeout.as_secs_f64(),
-            note: input.note(),
+            note: input.note(false),
         })
     }
 

@@ -28,7 +28,7 @@ use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
-pub(crate) use request::search_query;
+pub(crate) use request::{SearchRequest, search_request};
 use usage::Usage;
 
 /// Which tools are registered.
@@ -45,7 +45,7 @@ pub(crate) enum ServerMode {
 /// A request, independent of the protocol it came by.
 pub(crate) enum Request {
     /// `climax_search`.
-    Search(SearchQuery),
+    Search(SearchRequest),
     /// A call of a discovery suite tool.
     Lookup {
         tool: LookupTool,
@@ -176,7 +176,8 @@ impl Service {
         arguments: Map<String, Value>,
     ) -> Result<Request, InvalidRequest> {
         if self.is_search(name) {
-            return Ok(Request::Search(search_query(arguments)));
+            let request = search_request(&arguments).map_err(InvalidRequest::Refused)?;
+            return Ok(Request::Search(request));
         }
         if let Some(tool) = self.lookup_tool(name) {
             return Ok(Request::Lookup { tool, arguments });
@@ -209,9 +210,13 @@ impl Service {
     /// Answers a request. Dropping the future cancels the request and ends its command.
     pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
         match request {
-            Request::Search(query) => {
-                let json = self.search(&query).json(&self.selection);
-                self.with_permit(Answer::new(json, false)).await
+            Request::Search(request) => {
+                let json = self.search(&request.query).json(&self.selection);
+                let answer = Answer {
+                    note: request.note,
+                    ..Answer::new(json, false)
+                };
+                self.with_permit(answer).await
             }
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await

@@ -8,13 +8,14 @@ use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
+use climax_policy::limit::truncate_for_message;
 use climax_runner::PrivateFiles;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
+    ResolvedArguments, ignored_arguments, resolve_names, unknown_argument, unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
 use crate::call::redact::Secrets;
@@ -165,21 +166,45 @@ impl<'a> CallInput<'a> {
         Secrets::of(&self.arguments.arguments)
     }
 
-    /// A note about unknown arguments, if there are any: those that the call ignores, and tools that may be meant.
-    pub(crate) fn note(&self) -> Option<String> {
+    /// A note about the arguments: those that the call ignores, tools that may be meant, and, if the call failed,
+    /// lists that may be meant.
+    pub(crate) fn note(&self, has_failed: bool) -> Option<String> {
         let mut lines = Vec::new();
         if !refuses_unknown_arguments(self.tool.risk) {
-            let ignored = self.unknown_arguments();
-            lines.extend(ignored.into_iter().map(|line| format!("  - {line}")));
-            if !lines.is_empty() {
-                lines.insert(0, "Ignored:".to_owned());
-            }
+            lines.extend(ignored_arguments(self.unknown_arguments().into_iter()));
+        }
+        if has_failed {
+            lines.extend(self.joined_lists());
         }
         let related = self.tools_named_by_unknown_arguments();
         if !related.is_empty() {
             lines.push(format!("Related tools: {}", related.join(", ")));
         }
         (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// A line for each text that was taken as the only item of a list, but looks like several.
+    fn joined_lists(&self) -> Vec<String> {
+        let rows = self.selection.tables.arguments.rows();
+        let lists = rows.slice(self.tool.arguments).iter();
+        let lists = lists.filter(|row| row.shape == ValueShape::List);
+        let lines = lists.filter_map(|row| {
+            let name = self.selection.text(row.name);
+            let text = self.arguments.arguments.get(name)?.as_str()?;
+            let items: Vec<&str> = if text.contains(',') {
+                text.split(',').map(str::trim).collect()
+            } else {
+                text.split_whitespace().collect()
+            };
+            (items.len() > 1).then(|| {
+                let list = json!(items).to_string();
+                let list = truncate_for_message(&list);
+                format!(
+                    "Argument '{name}' was taken as one value: for several, pass a list: {list}"
+                )
+            })
+        });
+        lines.collect()
     }
 
     /// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
