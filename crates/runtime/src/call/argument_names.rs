@@ -86,8 +86,14 @@ pub(crate) fn resolve_names<'a>(
 
 /// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments.
 pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
-    match name_for_key(key, names) {
-        Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+    if let Some(name) = name_for_key(key, names) {
+        return format!("Unknown argument '{name}': put it into 'args'");
+    }
+    match synonym(key, names) {
+        Some(name) => {
+            let key = truncate_for_message(key);
+            format!("Unknown argument '{key}': put it into 'args' as '{name}'")
+        }
         None => unknown_argument(key, &["tool_name", "args"]),
     }
 }
@@ -113,12 +119,21 @@ fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     }
 }
 
+/// The name that an unknown key probably means: a synonym, or one that is spelt alike.
+fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+    let similar = || closest(&key.to_lowercase(), names);
+    synonym(key, names).or_else(|| similar().filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES))
+}
+
+/// Whether the error line for an unknown key suggests a name.
+pub(crate) fn has_suggestion(key: &str, names: &[&str]) -> bool {
+    suggestion(key, names).is_some()
+}
+
 /// The error line for an unknown key.
 pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
     let shown = truncate_for_message(key);
-    let similar = closest(&key.to_lowercase(), names);
-    let similar = similar.filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES);
-    match synonym(key, names).or(similar) {
+    match suggestion(key, names) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")

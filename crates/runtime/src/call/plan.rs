@@ -8,14 +8,13 @@ use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
-use climax_policy::limit::truncate_for_message;
 use climax_runner::PrivateFiles;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ResolvedArguments, ignored_arguments, resolve_names, unknown_argument, unknown_parameter,
+    ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
 use crate::call::redact::Secrets;
@@ -166,62 +165,24 @@ impl<'a> CallInput<'a> {
         Secrets::of(&self.arguments.arguments)
     }
 
-    /// A note about the arguments: those that the call ignores, tools that may be meant, and, if the call failed,
-    /// lists that may be meant.
-    pub(crate) fn note(&self, has_failed: bool) -> Option<String> {
-        let mut lines = Vec::new();
-        if !refuses_unknown_arguments(self.tool.risk) {
-            lines.extend(ignored_arguments(self.unknown_arguments().into_iter()));
-        }
-        if has_failed {
-            lines.extend(self.joined_lists());
-        }
-        let related = self.tools_named_by_unknown_arguments();
-        if !related.is_empty() {
-            lines.push(format!("Related tools: {}", related.join(", ")));
-        }
-        (!lines.is_empty()).then(|| lines.join("\n"))
+    /// The tool.
+    pub(crate) fn tool(&self) -> &ToolRow {
+        self.tool
     }
 
-    /// A line for each text that was taken as the only item of a list, but looks like several.
-    fn joined_lists(&self) -> Vec<String> {
-        let rows = self.selection.tables.arguments.rows();
-        let lists = rows.slice(self.tool.arguments).iter();
-        let lists = lists.filter(|row| row.shape == ValueShape::List);
-        let lines = lists.filter_map(|row| {
-            let name = self.selection.text(row.name);
-            let text = self.arguments.arguments.get(name)?.as_str()?;
-            let items: Vec<&str> = if text.contains(',') {
-                text.split(',').map(str::trim).collect()
-            } else {
-                text.split_whitespace().collect()
-            };
-            (items.len() > 1).then(|| {
-                let list = json!(items).to_string();
-                let list = truncate_for_message(&list);
-                format!(
-                    "Argument '{name}' was taken as one value: for several, pass a list: {list}"
-                )
-            })
-        });
-        lines.collect()
+    /// The names of the tool's arguments.
+    pub(crate) fn argument_names(&self) -> &[&'static str] {
+        &self.argument_names
     }
 
-    /// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
-    /// They share another word with the tool's name, apart from its first, which is often the program.
-    fn tools_named_by_unknown_arguments(&self) -> Vec<&'static str> {
-        let cli = self.selection.cli_of(self.tool);
-        let words = |name: &'static str| name.split(['_', '-', '.']);
-        let is_shared = |word: &str| words(self.tool_name()).skip(1).any(|own| own == word);
-        let unknown = self.arguments.unknown.iter().map(|key| key.to_lowercase());
-        let is_own = |key: &str| words(self.tool_name()).any(|own| own == key);
-        let unknown: Vec<String> = unknown.filter(|key| !is_own(key)).collect();
-        let names = self.selection.tools_of(&cli).iter();
-        let names = names.map(|tool| self.selection.text(tool.name));
-        names
-            .filter(|name| *name != self.tool_name() && words(name).any(is_shared))
-            .filter(|name| words(name).any(|word| unknown.iter().any(|key| key == word)))
-            .collect()
+    /// The value of an argument, as the call has it.
+    pub(crate) fn argument(&self, name: &str) -> Option<&Value> {
+        self.arguments.arguments.get(name)
+    }
+
+    /// The keys of the call that are no arguments of the tool.
+    pub(crate) fn unknown_keys(&self) -> &[&str] {
+        &self.arguments.unknown
     }
 
     /// The error lines for the keys of a call: duplicates, then empty and unknown ones if the tool refuses them.
@@ -258,7 +219,7 @@ impl<'a> CallInput<'a> {
     }
 
     /// A line for each key that is not an argument.
-    fn unknown_arguments(&self) -> Vec<String> {
+    pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;
         let arguments = self.arguments.unknown.iter();
         let arguments = arguments.map(|key| unknown_argument(key, names));
