@@ -1,5 +1,6 @@
 //! Attacks on the shipped tools: hostile projects that name programs to start, and values that name files to read.
 
+mod cargo;
 mod git;
 
 use std::collections::BTreeMap;
