@@ -97,6 +97,15 @@ pub(crate) fn call_read_tools(
     }
 }
 
+/// Asserts that the arguments of a call are refused before the program starts.
+pub(crate) fn refuses(server: &mut Server, tool: &str, arguments: &Value) {
+    let response = server.call(tool, arguments);
+    assert!(
+        response.is_error && response.text.starts_with("Argument validation failed"),
+        "{tool} {arguments}: {response:?}"
+    );
+}
+
 /// All files below a folder, with their contents.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();

@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use climax_tests::{Folder, Server, ToolResponse, is_installed, run};
-use serde_json::{Value, json};
+use climax_tests::{Folder, Server, is_installed, run};
+use serde_json::json;
 
-use super::{Trap, call_read_tools};
+use super::{Trap, call_read_tools, refuses};
 use crate::climax;
 
 /// A package that names a trap wherever cargo and rustup start a program.
@@ -109,12 +109,9 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
     call_read_tools(&mut server, "crates", package.path(), &trap, &calls);
 }
 
-fn call(tool: &str, arguments: &Value) -> ToolResponse {
-    Server::start(&mut climax()).call(tool, arguments)
-}
-
 #[test]
 fn cargo_tools_refuse_values_that_are_more_than_names() {
+    let mut server = Server::start(&mut climax());
     for (tool, arguments) in [
         ("cargo_tree", json!({"path": "Cargo.toml"})),
         (
@@ -136,9 +133,6 @@ fn cargo_tools_refuse_values_that_are_more_than_names() {
         ("cargo_check", json!({"target": "../target.json"})),
         ("cargo_check", json!({"features": "a,b"})),
     ] {
-        let response = call(tool, &arguments);
-        let is_refused =
-            response.is_error && response.text.starts_with("Argument validation failed");
-        assert!(is_refused, "{tool} {arguments}: {response:?}");
+        refuses(&mut server, tool, &arguments);
     }
 }
