@@ -1,11 +1,17 @@
 //! Attacks on the shipped tools: hostile projects that name programs to start, and values that name files to read.
 
+mod cargo;
 mod git;
+mod npm;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::{fs, mem, thread};
 
 use climax_tests::{Folder, Server, run};
 use serde_json::{Value, json};
@@ -40,6 +46,82 @@ impl Trap {
         let _ = fs::remove_file(self.marks_path());
         marks
     }
+}
+
+/// A server on this machine that records requests and answers all of them in the same way.
+pub(crate) struct RecordingServer {
+    /// `127.0.0.1` and the port.
+    pub(crate) address: String,
+    requests: Arc<Mutex<String>>,
+}
+
+impl RecordingServer {
+    /// Answers with 404 and an empty JSON object.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let server = Self {
+            address,
+            requests: Arc::default(),
+        };
+        let requests = Arc::clone(&server.requests);
+        thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                answer(&connection, &requests);
+            }
+        });
+        server
+    }
+
+    /// Does the same on a Unix socket.
+    pub(crate) fn start_on_socket(path: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("a socket");
+        let server = Self {
+            address: path.display().to_string(),
+            requests: Arc::default(),
+        };
+        let requests = Arc::clone(&server.requests);
+        thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                answer(&connection, &requests);
+            }
+        });
+        server
+    }
+
+    /// Start lines, headers and bodies of the requests since the last call of this function.
+    pub(crate) fn take_requests(&self) -> String {
+        mem::take(&mut self.requests.lock().expect("no panic"))
+    }
+}
+
+/// Reads one request, records it, and refuses it.
+fn answer<C>(connection: &C, requests: &Mutex<String>)
+where
+    for<'c> &'c C: Read + Write,
+{
+    let mut reader = BufReader::new(connection);
+    let (mut request, mut length) = (String::new(), 0);
+    loop {
+        let start = request.len();
+        if reader.read_line(&mut request).unwrap_or(0) == 0 {
+            break;
+        }
+        let line = request[start..].to_ascii_lowercase();
+        if let Some(number) = line.strip_prefix("content-length:") {
+            length = number.trim().parse().unwrap_or(0);
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    let _ = reader.read_exact(&mut body);
+    request.push_str(&String::from_utf8_lossy(&body));
+    requests.lock().expect("no panic").push_str(&request);
+    let response = "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+    let mut connection = connection;
+    let _ = connection.write_all(response.as_bytes());
 }
 
 /// The example calls of all tools of a CLI with `risk: read`.
@@ -94,6 +176,15 @@ pub(crate) fn call_read_tools(
         assert_eq!(marks, "", "{tool} {arguments} ran: {response:?}");
         assert_eq!(before, files(project), "{tool} {arguments} changed files");
     }
+}
+
+/// Asserts that the arguments of a call are refused before the program starts.
+pub(crate) fn refuses(server: &mut Server, tool: &str, arguments: &Value) {
+    let response = server.call(tool, arguments);
+    assert!(
+        response.is_error && response.text.starts_with("Argument validation failed"),
+        "{tool} {arguments}: {response:?}"
+    );
 }
 
 /// All files below a folder, with their contents.
