@@ -272,8 +272,12 @@ pub(crate) fn check_values(tool: &str, argument: &str, accepted: &[Value], refus
             assert!(text.contains(&refusal), "{tool} {json}: {text}");
         }
     };
-    accepted.iter().for_each(|value| check(value, true));
-    refused.iter().for_each(|value| check(value, false));
+    for value in accepted {
+        check(value, true);
+    }
+    for value in refused {
+        check(value, false);
+    }
 }
 
 /// All files below a folder, with their contents.
