@@ -179,11 +179,10 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
 }
 
 /// Names of tools that agents guessed, and the tools that they meant.
-const GUESSED_NAMES: [(&str, &str); 20] = [
+const GUESSED_NAMES: [(&str, &str); 19] = [
     ("git_checkout", "git_switch"),
     ("git_checkout", "git_restore"),
     ("git_unstage_all", "git_unstage"),
-    ("git_reset_staged", "git_unstage"),
     ("git_stash_save", "git_stash_push"),
     ("git_stash_clear", "git_stash_drop"),
     ("git_amend", "git_commit_amend"),
@@ -202,6 +201,17 @@ const GUESSED_NAMES: [(&str, &str); 20] = [
     ("npm_run_script", "npm_run"),
 ];
 
+/// Whether hints list the arguments of a tool.
+fn has_signature(hints: &str, tool: &str) -> bool {
+    let is_signature = |line: &str| {
+        let rest = line
+            .strip_prefix("Arguments of ")
+            .and_then(|rest| rest.strip_prefix(tool));
+        rest.is_some_and(|rest| rest.starts_with(':') || rest.starts_with(" ("))
+    };
+    hints.lines().any(is_signature)
+}
+
 #[test]
 fn a_guessed_name_of_a_tool_suggests_the_tool_with_its_arguments() {
     let mut server = server();
@@ -210,7 +220,7 @@ fn a_guessed_name_of_a_tool_suggests_the_tool_with_its_arguments() {
         let response = server.call(guessed, &json!({}));
         assert_eq!(response.text, format!("Unknown tool: {guessed}"));
         let hints = response.hints.join("\n");
-        if !hints.contains(&format!("Arguments of {meant}")) {
+        if !has_signature(&hints, meant) {
             misses.push((guessed, meant, hints));
         }
     }
@@ -234,9 +244,6 @@ fn an_unknown_argument_suggests_a_tool_that_does_what_it_says() {
         let response = server.call(tool, &arguments);
         let hints = response.hints.join("\n");
         assert!(response.is_error, "{response:?}");
-        assert!(
-            hints.contains(&format!("Arguments of {meant}")),
-            "{tool} {arguments}: {hints}"
-        );
+        assert!(has_signature(&hints, meant), "{tool} {arguments}: {hints}");
     }
 }

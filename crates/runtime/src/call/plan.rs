@@ -185,9 +185,10 @@ impl<'a> CallInput<'a> {
         &self.arguments.unknown
     }
 
-    /// The error lines for the keys of a call: duplicates, then empty and unknown ones if the tool refuses them.
+    /// The error lines for the keys of a call: two keys for one argument and broken JSON, then empty and unknown
+    /// arguments if the tool refuses them.
     fn name_errors(&self) -> Vec<String> {
-        let mut errors = self.arguments.duplicates.clone();
+        let mut errors = self.arguments.errors.clone();
         if refuses_unknown_arguments(self.tool.risk) {
             errors.extend(self.empty_arguments());
             errors.extend(self.unknown_arguments());

@@ -1,9 +1,10 @@
 //! Hints for an agent that made a mistake: further texts of an answer, after the first one, which the contract
 //! defines.
 
-use climax_catalog::tables::ToolRow;
+use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
 use climax_core::scalar::ValueShape;
+use climax_core::words::fold;
 use climax_discovery::rank::RankingMode;
 use climax_policy::limit::truncate_for_message;
 use serde_json::json;
@@ -112,23 +113,16 @@ fn signatures(selection: &Selection, names: &[&str]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a tool may be meant by an unknown name. If names of tools begin with the first word of the unknown name, as
-/// in `git_remove`, only these tools may be meant.
+/// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI, as `git_remove` does, only tools
+/// of this CLI may be meant.
 fn may_mean<'s>(
     selection: &'s Selection,
     unknown_name: &str,
 ) -> impl Fn(&ToolRow) -> bool + use<'s> {
-    let first_word = |name: &str| {
-        let word = name.split(['_', '-', '.', ' ']).next();
-        word.unwrap_or_default().to_lowercase()
-    };
-    let wanted = first_word(unknown_name);
-    let has_first_word = move |tool: &ToolRow| first_word(selection.text(tool.name)) == wanted;
-    let mut tools = selection
-        .clis()
-        .flat_map(|cli| selection.tools_of(&cli).iter());
-    let is_restricted = tools.any(|tool| has_first_word(&tool));
-    move |tool| !is_restricted || has_first_word(tool)
+    let first_word = words(unknown_name).next().map(fold).unwrap_or_default();
+    let has_that_name = move |cli: &CliRow| selection.text(cli.name_key) == first_word;
+    let is_restricted = selection.clis().any(|cli| has_that_name(&cli));
+    move |tool| !is_restricted || has_that_name(&selection.cli_of(tool))
 }
 
 /// The tool whose name an unknown name is a typo of.
@@ -169,7 +163,8 @@ fn related_tools(selection: &Selection, unknown_name: &str) -> Vec<&'static str>
         .map(|tool| selection.text(tool.name))
         .collect();
     let may_mean = may_mean(selection, unknown_name);
-    for found in found_tools(selection, unknown_name, &may_mean) {
+    let query = words(unknown_name).collect::<Vec<_>>().join(" ");
+    for found in found_tools(selection, &query, &may_mean) {
         if !names.contains(&found) {
             names.push(found);
         }

@@ -32,8 +32,8 @@ pub(crate) struct SearchRequest {
 /// An answer that lists arguments that are given twice.
 pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchRequest, Answer> {
     let resolved = resolve_names(arguments, &SEARCH_ARGUMENTS);
-    if !resolved.duplicates.is_empty() {
-        return Err(refusal(resolved.duplicates));
+    if !resolved.errors.is_empty() {
+        return Err(refusal(resolved.errors));
     }
     let unknown = resolved.unknown.iter();
     let note = ignored_arguments(unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS)));
@@ -82,8 +82,8 @@ const ARGS_NAMES: [&str; 5] = ["args", "arguments", "parameters", "params", "inp
 /// An answer that lists the problems with the arguments.
 pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequest, Answer> {
     let named = resolve_names(&arguments, &["tool_name", "args"]);
-    if !named.duplicates.is_empty() {
-        return Err(refusal(named.duplicates));
+    if !named.errors.is_empty() {
+        return Err(refusal(named.errors));
     }
     let renamed = match named.arguments {
         Cow::Owned(renamed) => Some(renamed),
