@@ -1,6 +1,7 @@
 //! Attacks on the shipped tools: hostile projects that name programs to start, and values that name files to read.
 
 mod cargo;
+mod gh;
 mod git;
 mod npm;
 
@@ -56,7 +57,7 @@ pub(crate) struct RecordingServer {
 }
 
 impl RecordingServer {
-    /// Answers with 404 and an empty JSON object.
+    /// Answers with an empty JSON object.
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
@@ -95,7 +96,7 @@ impl RecordingServer {
     }
 }
 
-/// Reads one request, records it, and refuses it.
+/// Reads one request, records it, and sends an empty JSON object.
 fn answer<C>(connection: &C, requests: &Mutex<String>)
 where
     for<'c> &'c C: Read + Write,
@@ -119,7 +120,7 @@ where
     let _ = reader.read_exact(&mut body);
     request.push_str(&String::from_utf8_lossy(&body));
     requests.lock().expect("no panic").push_str(&request);
-    let response = "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+    let response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
     let mut connection = connection;
     let _ = connection.write_all(response.as_bytes());
 }
