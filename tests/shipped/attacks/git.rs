@@ -179,6 +179,24 @@ fn reading_does_not_fetch_missing_objects() {
     call_read_tools(&mut server, "git", path, &trap, &calls);
 }
 
+#[test]
+fn git_blame_shows_no_line_of_a_file_that_the_settings_name() {
+    let (mut server, outside) = (server(), Folder::new());
+    let folder = repository(&mut server, "first");
+    let secret = outside.path().join("secret");
+    fs::write(&secret, "password\n").expect("a file");
+    let secret = secret.to_str().expect("a path");
+    git(folder.path(), &["config", "blame.ignoreRevsFile", secret]);
+    let plain = git(folder.path(), &["blame", "file.txt"]);
+    assert_eq!(
+        plain, "",
+        "git reads the file, and shows its first line as an error"
+    );
+    let arguments = json!({"directory": folder.text(), "path": "file.txt"});
+    let blame = call(&mut server, "git_blame", &arguments);
+    assert!(!blame.contains("password"), "{blame}");
+}
+
 /// `git diff` compares any two files (`--no-index`) if it is not in a repository, or if one is outside of it.
 #[test]
 fn git_diff_shows_no_file_outside_of_the_repository() {
