@@ -83,6 +83,10 @@ fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
     }
     fs::write(path.join("file.txt"), "six\n").expect("a file");
     git(path, &["stash"]);
+    // A submodule, which gets the same settings.
+    git(path, &["clone", "--quiet", ".", "sub"]);
+    git(path, &["add", "sub"]);
+    fs::write(path.join("sub/file.txt"), "ten\n").expect("a file");
     // As long as the committed text: git has to read the file to see the difference.
     fs::write(path.join("file.txt"), "ten\n").expect("a file");
     for key in PROGRAMS {
@@ -94,19 +98,27 @@ fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
     for (key, value) in SETTINGS {
         git(path, &["config", key, value]);
     }
-    // An index that is older than the files makes git read all of them.
-    let index = fs::File::options()
-        .append(true)
-        .open(path.join(".git/index"));
-    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
-    index
-        .and_then(|index| index.set_modified(long_ago))
-        .expect("a time");
-    let attributes = path.join(".git/info/attributes");
-    fs::create_dir_all(path.join(".git/info")).expect("a directory");
-    fs::write(attributes, "* filter=evil diff=evil\n").expect("a file");
-    for hook in HOOKS {
-        fs::copy(trap.program(), path.join(".git/hooks").join(hook)).expect("a hook");
+    let settings = path.join(".git");
+    for directory in [settings.clone(), path.join("sub/.git")] {
+        if directory != settings {
+            fs::copy(settings.join("config"), directory.join("config")).expect("a file");
+        }
+        // An index that is older than the files makes git read all of them.
+        let index = fs::File::options()
+            .append(true)
+            .open(directory.join("index"));
+        index
+            .and_then(|index| index.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)))
+            .expect("a time");
+        fs::create_dir_all(directory.join("info")).expect("a directory");
+        fs::write(
+            directory.join("info/attributes"),
+            "* filter=evil diff=evil\n",
+        )
+        .expect("a file");
+        for hook in HOOKS {
+            fs::copy(trap.program(), directory.join("hooks").join(hook)).expect("a hook");
+        }
     }
     folder
 }
