@@ -1,9 +1,22 @@
 //! Attacks on the shipped tools: hostile projects that name programs to start, and values that name files to read.
 
+mod apt;
+mod archive;
 mod cargo;
+mod curl;
+mod docker;
+mod ffmpeg;
 mod gh;
 mod git;
+mod jq;
+mod kubectl;
 mod npm;
+mod posix;
+mod psql;
+mod rg;
+mod rsync;
+mod sqlite3;
+mod systemd;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -49,42 +62,48 @@ impl Trap {
     }
 }
 
-/// A server on this machine that records requests and answers all of them in the same way.
+/// A server on this machine that records requests.
 pub(crate) struct RecordingServer {
     /// `127.0.0.1` and the port.
     pub(crate) address: String,
     requests: Arc<Mutex<String>>,
 }
 
+/// Status and body of the response to a request for a path.
+pub(crate) type Respond = fn(&str) -> (u16, String);
+
 impl RecordingServer {
-    /// Answers with an empty JSON object.
+    /// Answers with 404 and an empty JSON object.
     pub(crate) fn start() -> Self {
+        Self::start_with(|_| (404, "{}".into()))
+    }
+
+    pub(crate) fn start_with(respond: Respond) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
+        let requests = Arc::default();
         let server = Self {
             address,
-            requests: Arc::default(),
+            requests: Arc::clone(&requests),
         };
-        let requests = Arc::clone(&server.requests);
         thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                answer(&connection, &requests);
+                answer(&connection, &requests, respond);
             }
         });
         server
     }
 
-    /// Does the same on a Unix socket.
-    pub(crate) fn start_on_socket(path: &Path) -> Self {
+    pub(crate) fn start_on_socket(path: &Path, respond: Respond) -> Self {
         let listener = UnixListener::bind(path).expect("a socket");
+        let requests = Arc::default();
         let server = Self {
             address: path.display().to_string(),
-            requests: Arc::default(),
+            requests: Arc::clone(&requests),
         };
-        let requests = Arc::clone(&server.requests);
         thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                answer(&connection, &requests);
+                answer(&connection, &requests, respond);
             }
         });
         server
@@ -96,8 +115,8 @@ impl RecordingServer {
     }
 }
 
-/// Reads one request, records it, and sends an empty JSON object.
-fn answer<C>(connection: &C, requests: &Mutex<String>)
+/// Reads one request, records it, and responds.
+fn answer<C>(connection: &C, requests: &Mutex<String>, respond: Respond)
 where
     for<'c> &'c C: Read + Write,
 {
@@ -120,9 +139,16 @@ where
     let _ = reader.read_exact(&mut body);
     request.push_str(&String::from_utf8_lossy(&body));
     requests.lock().expect("no panic").push_str(&request);
-    let response = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+    let mut start_line = request.split(' ');
+    let is_head = start_line.next() == Some("HEAD");
+    let (status, body) = respond(start_line.next().unwrap_or_default());
+    let length = body.len();
     let mut connection = connection;
-    let _ = connection.write_all(response.as_bytes());
+    let _ = write!(
+        connection,
+        "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{}",
+        if is_head { "" } else { &body }
+    );
 }
 
 /// The example calls of all tools of a CLI with `risk: read`.
@@ -186,6 +212,73 @@ pub(crate) fn refuses(server: &mut Server, tool: &str, arguments: &Value) {
         response.is_error && response.text.starts_with("Argument validation failed"),
         "{tool} {arguments}: {response:?}"
     );
+}
+
+/// Calls every tool of a CLI with `risk: read` in a hostile project, with each word in the place of each text of its
+/// examples. Nothing may run, no file may change, and no response may contain `secret`. Returns the number of calls.
+pub(crate) fn call_read_tools_with_words(
+    server: &mut Server,
+    cli: &str,
+    project: &Path,
+    trap: &Trap,
+    words: &[&str],
+    secret: &str,
+) -> usize {
+    let before = files(project);
+    trap.take_marks();
+    let mut calls = 0;
+    for (tool, mut example) in example_calls_of_read_tools(cli) {
+        example["directory"] = json!(project);
+        let texts = example.as_object().expect("an object").iter();
+        let texts: Vec<String> = texts
+            .filter(|(name, value)| *name != "directory" && (value.is_string() || value.is_array()))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for (name, word) in texts
+            .iter()
+            .flat_map(|name| words.iter().map(move |word| (name, word)))
+        {
+            let mut arguments = example.clone();
+            arguments[name] = json!(word);
+            let response = server.call(&tool, &arguments);
+            let marks = trap.take_marks();
+            assert_eq!(marks, "", "{tool} {arguments} ran: {response:?}");
+            let shown = format!("{} {:?}", response.text, response.structured);
+            assert!(!shown.contains(secret), "{tool} {arguments}: {shown}");
+            assert_eq!(before, files(project), "{tool} {arguments} changed files");
+            calls += 1;
+        }
+    }
+    calls
+}
+
+/// Checks which values of an argument a tool accepts, without running it. The other arguments are those of the
+/// tool's first example.
+pub(crate) fn check_values(tool: &str, argument: &str, accepted: &[Value], refused: &[Value]) {
+    let details = json_output(&["show", tool, "--json"]);
+    let mut arguments = details["examples"][0]["arguments"]["args"].clone();
+    let mut check = |value: &Value, is_accepted: bool| {
+        arguments[argument] = value.clone();
+        let json = arguments.to_string();
+        let output = run(climax().args(["call", tool, "--dry-run", "--json", &json]));
+        let text =
+            String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            output.status.success(),
+            is_accepted,
+            "{tool} {json}: {text}"
+        );
+        if !is_accepted {
+            let refusal = format!("'{argument}'");
+            assert!(text.contains(&refusal), "{tool} {json}: {text}");
+        }
+    };
+    for value in accepted {
+        check(value, true);
+    }
+    for value in refused {
+        check(value, false);
+    }
 }
 
 /// All files below a folder, with their contents.

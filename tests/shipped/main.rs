@@ -107,6 +107,27 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
 }
 
 #[test]
+fn a_call_with_joined_values_says_how_to_pass_a_list() {
+    let mut server = server();
+    let folder = repository(&mut server, "first");
+    let arguments = json!({"directory": folder.text(), "path": "file.txt, other.txt"});
+    let response = server.call("git_add", &arguments);
+    assert!(response.is_error, "{response:?}");
+    let note = r#"Argument 'path' was taken as one value: for several, pass a list: ["file.txt","other.txt"]"#;
+    assert_eq!(response.hint(), Some(note));
+    // So does one that changes something. A hint does no harm where the value is right.
+    fs::write(folder.path().join("a, b"), "").expect("a file");
+    let arguments = json!({"directory": folder.text(), "path": "a, b"});
+    let response = server.call("git_add", &arguments);
+    assert!(
+        !response.is_error && response.hint().is_some(),
+        "{response:?}"
+    );
+    let response = server.call("git_log", &arguments);
+    assert_eq!(response.hint(), None, "{response:?}");
+}
+
+#[test]
 fn files_can_be_written_read_and_searched() {
     let folder = Folder::new();
     let directory = folder.text();

@@ -22,7 +22,8 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let (trap, clone, home) = (Trap::new(), Folder::new(), Folder::new());
-        let api = RecordingServer::start_on_socket(&home.path().join("socket"));
+        let api =
+            RecordingServer::start_on_socket(&home.path().join("socket"), |_| (200, "{}".into()));
         let settings = format!("http_unix_socket: {}\n", api.address);
         fs::write(home.path().join("config.yml"), settings).expect("a file");
         let program = trap.program();
