@@ -355,3 +355,22 @@ fn git_tools_that_start_filters_are_not_read_and_say_why() {
         assert!(description.contains("filters"), "{tool}: {description}");
     }
 }
+
+/// Unlike `.git`, such a directory arrives with a clone.
+#[test]
+fn a_git_directory_among_the_files_of_a_project_is_not_used() {
+    let (mut server, trap) = (server(), Trap::new());
+    let folder = hostile_repository(&mut server, &trap);
+    let hidden = folder.path().join("hidden");
+    fs::rename(folder.path().join(".git"), &hidden).expect("a directory");
+    let tree = folder.path().to_str().expect("a path");
+    git(&hidden, &["config", "core.worktree", tree]);
+    trap.take_marks();
+    git(&hidden, &["status"]);
+    assert_ne!(trap.take_marks(), "", "the trap works");
+    for tool in ["git_status", "git_diff", "git_log", "git_fetch"] {
+        let response = server.call(tool, &json!({"directory": hidden}));
+        assert!(response.is_error, "{tool}: {response:?}");
+        assert_eq!(trap.take_marks(), "", "{tool}");
+    }
+}
