@@ -128,3 +128,20 @@ fn cleaning_with_dry_run_deletes_nothing() {
     call(&mut server, "git_clean", &arguments);
     assert!(!untracked.exists());
 }
+
+#[test]
+fn a_path_that_looks_like_an_option_is_refused_by_tools_that_change_something() {
+    let mut server = server();
+    let folder = repository(&mut server, "first");
+    let untracked = folder.path().join("untracked");
+    fs::write(&untracked, "kept").expect("a file");
+    let arguments = json!({"directory": folder.text(), "path": ["untracked", "--dry-run"]});
+    let response = server.call("git_clean", &arguments);
+    let line = "Argument 'path': '--dry-run' looks like an option; write './--dry-run' for a file";
+    assert!(response.text.contains(line), "{response:?}");
+    assert!(untracked.exists());
+    fs::write(folder.path().join("--dry-run"), "").expect("a file");
+    let arguments = json!({"directory": folder.text(), "path": ["./--dry-run"]});
+    call(&mut server, "git_clean", &arguments);
+    assert!(untracked.exists() && !folder.path().join("--dry-run").exists());
+}

@@ -115,15 +115,17 @@ fn a_search_accepts_other_spellings_and_names_ignored_arguments_in_a_second_bloc
 #[test]
 fn a_call_without_a_tool_name_says_which_key_may_be_meant() {
     let mut server = start();
-    for key in ["tool", "name", "function"] {
-        let response = call(&mut server, &json!({key: "docker_rm", "args": {}}));
-        assert_refused(
-            &response,
-            &[
-                "Missing required argument 'tool_name'",
-                &format!("Unknown argument '{key}': did you mean 'tool_name'?"),
-            ],
-        );
+    let response = call(&mut server, &json!({"function": "docker_rm", "args": {}}));
+    assert_refused(
+        &response,
+        &[
+            "Missing required argument 'tool_name'",
+            "Unknown argument 'function': did you mean 'tool_name'?",
+        ],
+    );
+    for key in ["tool", "name"] {
+        let response = call(&mut server, &json!({key: "docker_ps", "args": {}}));
+        assert_eq!(response.text, "docker ps", "{key}");
     }
 }
 
@@ -217,17 +219,24 @@ fn an_unknown_tool_with_a_similar_name_gets_a_suggestion_in_a_second_block() {
 }
 
 #[test]
-fn a_refusal_lists_the_arguments_of_the_tool_and_of_the_suggested_tools() {
+fn a_refusal_describes_the_tool_with_its_arguments() {
     let mut server = start();
-    let signature = "Arguments of docker_rm (risk: destructive): container (required), dry_run";
+    let details = "docker_rm (risk: destructive): Remove a container\n  \
+                   - container (required)\n  - dry_run (boolean)";
     let response = server.call("docker_rm", &json!({"dry_run": true}));
-    assert_eq!(response.hints, [signature]);
+    assert_eq!(response.hints, [details]);
     let response = server.call("docker_mr", &json!({}));
-    assert_eq!(response.hints, ["Did you mean docker_rm?", signature]);
+    assert_eq!(response.hints, ["Did you mean docker_rm?", details]);
     let response = server.call("docker_ps", &json!({"all_states": "maybe"}));
-    assert_eq!(response.hints, ["Arguments of docker_ps: all_states"]);
-    // A program that fails is no matter of arguments.
-    let response = server.call("missing_program", &json!({}));
+    assert_eq!(
+        response.hints,
+        ["docker_ps: List running containers\n  - all_states (boolean)"]
+    );
+    // A program that fails may have run in the wrong directory, but its arguments are valid.
+    let hint = "Argument 'where' was not given: the command ran in the server's directory";
+    assert_eq!(server.call("missing_program", &json!({})).hints, [hint]);
+    let arguments = json!({"where": "/"});
+    let response = server.call("missing_program", &arguments);
     assert!(
         response.is_error && response.hints.is_empty(),
         "{response:?}"

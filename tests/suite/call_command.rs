@@ -49,7 +49,7 @@ fn a_misspelt_tool_and_ignored_arguments_are_noted_on_standard_error() {
     let (_, note) = stderr(&mut fixtures!("call", "git_statsu"));
     assert_eq!(
         note,
-        "Did you mean git_status?\ngit_status takes no arguments\n"
+        "Did you mean git_status?\ngit_status: Show the working tree status (no arguments)\n"
     );
     let (_, note) = stderr(&mut fixtures!("call", "git_status", "colour=1"));
     assert!(
@@ -171,7 +171,7 @@ fn results_and_dry_runs_can_be_printed_as_json() {
     );
     assert_eq!(
         json_of(&["git_statsu", "--print-json", "--dry-run"]),
-        json!({"is_error": true, "text": "Unknown tool: git_statsu", "hints": ["Did you mean git_status?", "git_status takes no arguments"]})
+        json!({"is_error": true, "text": "Unknown tool: git_statsu", "hints": ["Did you mean git_status?", "git_status: Show the working tree status (no arguments)"]})
     );
     let plan = json_of(&["dump_stdin", "text=one", "--print-json", "--dry-run"]);
     assert_eq!(plan["stdin"], "one");

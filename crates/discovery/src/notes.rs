@@ -166,7 +166,8 @@ impl NotesBuilder {
 }
 
 /// The first line up to the first full stop that is followed by a space.
-fn first_sentence(text: &str) -> &str {
+#[must_use]
+pub fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     line.find(". ")
         .map_or(line, |full_stop| &line[..=full_stop])

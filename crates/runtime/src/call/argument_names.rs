@@ -126,8 +126,14 @@ fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
 
 /// The name that an unknown key probably means: a synonym, or one that is spelt alike.
 fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
-    let similar = || closest(&key.to_lowercase(), names);
-    synonym(key, names).or_else(|| similar().filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES))
+    let key = key.to_lowercase();
+    let similar = || {
+        let name = closest(&key, names)?;
+        // `force` is close to `source`, but means something else.
+        let has_same_start = name.chars().next() == key.chars().next();
+        (has_same_start && key.len() >= MIN_SUGGESTED_KEY_BYTES).then_some(name)
+    };
+    synonym(&key, names).or_else(similar)
 }
 
 /// Whether the error line for an unknown key suggests a name.

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use climax_catalog::facts::PlacementKind;
-use climax_catalog::tables::ToolRow;
+use climax_catalog::tables::{ArgumentRow, ToolRow};
 use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
+use climax_policy::limit::truncate_for_message;
 use climax_runner::PrivateFiles;
 use serde_json::Value;
 
@@ -191,6 +192,7 @@ impl<'a> CallInput<'a> {
         let mut errors = self.arguments.errors.clone();
         if refuses_unknown_arguments(self.tool.risk) {
             errors.extend(self.empty_arguments());
+            errors.extend(self.paths_like_options());
             errors.extend(self.unknown_arguments());
         }
         errors
@@ -217,6 +219,33 @@ impl<'a> CallInput<'a> {
         names
             .map(|name| format!("Argument '{name}' is empty: leave it out to use the default"))
             .collect()
+    }
+
+    /// A line for each path after `--` that looks like an option. The program would take it for a file, so the option
+    /// that the agent means would be missing.
+    fn paths_like_options(&self) -> Vec<String> {
+        let rows = self.selection.tables.arguments.rows();
+        let rows = rows.slice(self.tool.arguments).iter();
+        let is_separated_path =
+            |row: &ArgumentRow| row.is_path && row.placement == PlacementKind::SeparatedWord;
+        let mut lines = Vec::new();
+        for row in rows.filter(is_separated_path) {
+            let name = self.selection.text(row.name);
+            let values = match self.arguments.arguments.get(name) {
+                Some(Value::Array(items)) => items.as_slice(),
+                Some(value) => std::slice::from_ref(value),
+                None => &[],
+            };
+            let texts = values.iter().filter_map(Value::as_str);
+            let options = texts.filter(|text| text.len() > 1 && text.starts_with('-'));
+            lines.extend(options.map(|text| {
+                let text = truncate_for_message(text);
+                format!(
+                    "Argument '{name}': '{text}' looks like an option; write './{text}' for a file"
+                )
+            }));
+        }
+        lines
     }
 
     /// A line for each key that is not an argument.

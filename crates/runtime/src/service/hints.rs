@@ -1,11 +1,16 @@
 //! Hints for an agent that made a mistake: further texts of an answer, after the first one, which the contract
 //! defines.
 
+use std::fmt::Write as _;
+
+use climax_catalog::facts::{ArgumentFacts, PlacementKind};
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
-use climax_core::scalar::ValueShape;
+use climax_core::scalar::{ArgumentType, Scalar, ValueShape};
 use climax_core::words::fold;
+use climax_discovery::notes::first_sentence;
 use climax_discovery::rank::RankingMode;
+use climax_discovery::synonyms::synonyms_of;
 use climax_policy::limit::truncate_for_message;
 use serde_json::json;
 
@@ -36,14 +41,17 @@ pub(super) enum CallResult {
 pub(super) fn for_unknown_tool(selection: &Selection, name: &str) -> Vec<String> {
     if let Some(similar) = similar_tool(selection, name) {
         let hint = format!("Did you mean {similar}?");
-        return vec![hint, signatures(selection, &[similar])];
+        let tool = selection.find_tool(similar);
+        let details = tool.map(|(_, tool)| details(selection, &tool));
+        return [hint].into_iter().chain(details).collect();
     }
     let related = related_tools(selection, name);
     if related.is_empty() {
         return Vec::new();
     }
     let hint = format!("Related tools: {}", related.join(", "));
-    vec![hint, signatures(selection, &related)]
+    let summaries: Vec<String> = summaries(selection, &related).collect();
+    vec![hint, summaries.join("\n")]
 }
 
 /// Hints for a call of a tool: ignored arguments, texts that may be lists, tools that unknown arguments may belong to,
@@ -63,6 +71,9 @@ pub(super) fn for_call(
     if result != CallResult::Succeeded || changes_something {
         lines.extend(joined_lists(selection, input));
     }
+    if result == CallResult::Failed {
+        lines.extend(missing_directory(selection, input));
+    }
     let mut related = tools_named_by_unknown_arguments(selection, input);
     if related.is_empty() && result == CallResult::InvalidArguments {
         related = tools_for_unknown_arguments(selection, input);
@@ -75,42 +86,70 @@ pub(super) fn for_call(
         hints.push(lines.join("\n"));
     }
     if result == CallResult::InvalidArguments {
-        related.insert(0, input.tool_name());
-        hints.push(signatures(selection, &related));
+        let details = [details(selection, tool)].into_iter();
+        let texts: Vec<String> = details.chain(summaries(selection, &related)).collect();
+        hints.push(texts.join("\n"));
     }
     hints
 }
 
-/// A line for each tool: its arguments, and its risk if it changes something.
-fn signatures(selection: &Selection, names: &[&str]) -> String {
-    let lines = names.iter().filter_map(|name| {
-        let (_, tool) = selection.find_tool(name)?;
-        let arguments: Vec<String> = selection
-            .tables
-            .arguments_of(&tool)
-            .iter()
-            .map(|argument| {
-                let shape = match argument.shape {
-                    ValueShape::Single => None,
-                    ValueShape::List => Some("list"),
-                    ValueShape::Map => Some("map"),
-                };
-                let required = argument.required.then_some("required");
-                let notes: Vec<&str> = required.into_iter().chain(shape).collect();
-                match notes.as_slice() {
-                    [] => argument.name.to_owned(),
-                    notes => format!("{} ({})", argument.name, notes.join(" ")),
-                }
-            })
-            .collect();
-        let risk = tool.risk.filter(|risk| *risk != Risk::Read);
-        let risk = risk.map_or(String::new(), |risk| format!(" (risk: {})", risk.name()));
-        Some(match arguments.as_slice() {
-            [] => format!("{name}{risk} takes no arguments"),
-            arguments => format!("Arguments of {name}{risk}: {}", arguments.join(", ")),
-        })
-    });
-    lines.collect::<Vec<_>>().join("\n")
+fn summaries(selection: &Selection, names: &[&str]) -> impl Iterator<Item = String> {
+    let tools = names.iter().filter_map(|name| selection.find_tool(name));
+    tools.map(|(_, tool)| summary(selection, &tool))
+}
+
+/// A tool with its description, and a line for each argument.
+fn details(selection: &Selection, tool: &ToolRow) -> String {
+    let description = selection.text(tool.description);
+    let mut text = heading(selection, tool, description);
+    for argument in selection.tables.arguments_of(tool) {
+        let _ = write!(text, "\n  - {}", signature(&argument));
+        if !argument.description.is_empty() {
+            let _ = write!(text, ": {}", argument.description);
+        }
+    }
+    text
+}
+
+/// A tool with the first sentence of its description and the names of its arguments.
+fn summary(selection: &Selection, tool: &ToolRow) -> String {
+    let description = first_sentence(selection.text(tool.description));
+    let mut text = heading(selection, tool, description);
+    let arguments = selection.tables.arguments_of(tool);
+    let arguments: Vec<String> = arguments.iter().map(signature).collect();
+    if !arguments.is_empty() {
+        let _ = write!(text, "\n  - {}", arguments.join(", "));
+    }
+    text
+}
+
+fn heading(selection: &Selection, tool: &ToolRow, description: &str) -> String {
+    let risk = tool.risk.filter(|risk| *risk != Risk::Read);
+    let risk = risk.map_or(String::new(), |risk| format!(" (risk: {})", risk.name()));
+    let arguments = selection.tables.arguments.rows().slice(tool.arguments);
+    let no_arguments = if arguments.is_empty() {
+        " (no arguments)"
+    } else {
+        ""
+    };
+    let name = selection.text(tool.name);
+    format!("{name}{risk}: {description}{no_arguments}")
+}
+
+/// The name of an argument, with what a call must know about its value.
+fn signature(argument: &ArgumentFacts<'_>) -> String {
+    let type_name = argument.shape.type_name(argument.kind);
+    let choices: Vec<String> = argument.choices.iter().map(Scalar::to_string).collect();
+    let notes = [
+        argument.required.then(|| "required".to_owned()),
+        (type_name != ArgumentType::String.name()).then(|| type_name.to_owned()),
+        (!choices.is_empty()).then(|| format!("one of {}", choices.join(" | "))),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    match notes.as_slice() {
+        [] => argument.name.to_owned(),
+        notes => format!("{} ({})", argument.name, notes.join(", ")),
+    }
 }
 
 /// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI, as `git_remove` does, only tools
@@ -223,20 +262,21 @@ fn tools_named_by_unknown_arguments(
 }
 
 /// Tools of the same CLI whose descriptions name an unknown argument, and that a search for it and the called tool's
-/// name finds: `git_unstage`, for `staged` of `git_restore`. They are not more dangerous than the called tool.
+/// name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
 fn tools_for_unknown_arguments(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str> {
     let (called, tool) = (input.tool_name(), input.tool());
-    let may_mean = |other: &ToolRow| {
-        other.cli == tool.cli && assumed_risk(other.risk) <= assumed_risk(tool.risk)
-    };
+    let may_mean =
+        |other: &ToolRow| other.cli == tool.cli && assumed_risk(other.risk) < Risk::Destructive;
     let unexplained = input.unknown_keys().iter();
     let unexplained = unexplained.filter(|key| !has_suggestion(key, input.argument_names()));
     let mut related = Vec::new();
     for key in unexplained {
         let key = key.to_lowercase();
+        let synonyms = synonyms_of(&key);
         let names_key = |other: &ToolRow| {
             let description = selection.text(other.description).to_lowercase();
-            other.name != tool.name && description.contains(&key) && may_mean(other)
+            let is_named = |word: &String| description.contains(word.as_str());
+            other.name != tool.name && synonyms.iter().any(is_named) && may_mean(other)
         };
         let query: Vec<&str> = words(called).chain([key.as_str()]).collect();
         for name in found_tools(selection, &query.join(" "), &names_key) {
@@ -246,6 +286,19 @@ fn tools_for_unknown_arguments(selection: &Selection, input: &CallInput<'_>) -> 
         }
     }
     related
+}
+
+/// A line about the directory in which a command failed, if the call could have chosen it. An agent may have forgotten
+/// it, or passed it as another argument.
+fn missing_directory(selection: &Selection, input: &CallInput<'_>) -> Option<String> {
+    let arguments = selection.tables.arguments_of(input.tool());
+    let mut arguments = arguments.iter();
+    let directory = arguments.find(|argument| argument.placement == PlacementKind::Directory)?;
+    let name = directory.name;
+    let is_given = input.argument(name).is_some_and(|value| !value.is_null());
+    (!is_given && directory.default.is_empty()).then(|| {
+        format!("Argument '{name}' was not given: the command ran in the server's directory")
+    })
 }
 
 /// A line for each text that was taken as the only item of a list, but looks like several.

@@ -73,6 +73,9 @@ fn saturating_integer(whole: f64) -> i64 {
     whole as i64
 }
 
+/// The names under which agents pass the name of a tool. All but the first are accepted if the first is absent.
+const TOOL_KEYS: [&str; 3] = ["tool_name", "tool", "name"];
+
 /// The names under which agents pass a tool's arguments. All but the first are accepted if the first is absent.
 const ARGS_NAMES: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
 
@@ -91,7 +94,9 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
     };
     arguments = renamed.unwrap_or(arguments);
     let refuse = |reason: String| Err(refusal(vec![reason]));
-    let tool = match arguments.shift_remove("tool_name") {
+    let is_present = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
+    let tool_key = TOOL_KEYS.into_iter().find(is_present);
+    let tool = match arguments.shift_remove(tool_key.unwrap_or(TOOL_KEYS[0])) {
         Some(Value::String(name)) => name,
         None | Some(Value::Null) => {
             let mut lines = vec!["Missing required argument 'tool_name'".to_owned()];
@@ -224,6 +229,19 @@ mod tests {
     }
 
     #[test]
+    fn other_names_for_tool_name_are_accepted_if_it_is_absent() {
+        for key in ["tool", "name", "Tool_Name"] {
+            let call = json_object(json!({key: "x", "args": {"a": 1}}));
+            let expected = Ok(("x".to_owned(), json_object(json!({"a": 1}))));
+            assert_eq!(read_call(call), expected, "{key}");
+        }
+        let both = json!({"tool_name": "x", "name": "y"});
+        let call = call_request(json_object(both)).expect("a call");
+        assert_eq!(call.tool, "x");
+        assert_eq!(call.unknown_parameters, ["name"]);
+    }
+
+    #[test]
     fn other_names_for_args_are_accepted_if_args_is_absent() {
         for name in ["args", "Args", "arguments", "parameters", "params", "input"] {
             for value in [json!({"a": 1}), json!("{\"a\": 1}")] {
@@ -247,9 +265,9 @@ mod tests {
         for (arguments, line) in [
             (json!({}), "Missing required argument 'tool_name'"),
             (
-                json!({"tool": "x", "args": {}}),
+                json!({"function": "x", "args": {}}),
                 "Missing required argument 'tool_name'\n  - \
-                 Unknown argument 'tool': did you mean 'tool_name'?",
+                 Unknown argument 'function': did you mean 'tool_name'?",
             ),
             (
                 json!({"tool_name": 5}),
