@@ -107,6 +107,7 @@ impl Call {
     ) {
         self.values = vec![Value::Null; definitions.len()];
         let mut used_keys: Vec<Option<&str>> = vec![None; definitions.len()];
+        let mut broken_json: Vec<Option<String>> = vec![None; definitions.len()];
         for (key, value) in arguments {
             let with_name = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
                 let numbers = 0..definitions.len();
@@ -130,16 +131,25 @@ impl Call {
                 continue;
             }
             used_keys[number] = Some(key);
-            self.values[number] = match (definitions[number].argument_type(), value) {
-                ("array", Value::String(text)) if text.trim_start().starts_with('[') => {
-                    serde_json::from_str(text).unwrap_or(value.clone())
-                }
-                ("object", Value::String(text)) if text.trim_start().starts_with('{') => {
-                    serde_json::from_str(text).unwrap_or(value.clone())
-                }
-                _ => value.clone(),
+            let (first, json_type) = match definitions[number].argument_type() {
+                "array" => ('[', "list"),
+                "object" => ('{', "object"),
+                _ => ('\0', ""),
             };
+            let json = value
+                .as_str()
+                .filter(|text| text.trim_start().starts_with(first));
+            let parsed = json.and_then(|text| serde_json::from_str(text).ok());
+            if let (Some(text), None) = (json, &parsed)
+                && text.trim_start()[1..].trim_start().starts_with('"')
+            {
+                broken_json[number] = Some(format!(
+                    "Argument '{name}': '{text}' is not a valid JSON {json_type}"
+                ));
+            }
+            self.values[number] = parsed.unwrap_or(value.clone());
         }
+        self.duplicates.extend(broken_json.into_iter().flatten());
     }
 
     /// The typed values of an argument. Records what is wrong with them.
@@ -432,6 +442,22 @@ impl Call {
                     "Argument '{name}' is empty: leave it out to use the default"
                 ));
             }
+        }
+        let paths = definitions.iter().zip(&self.values);
+        let paths = paths.filter(|(definition, _)| definition.path && definition.after_separator);
+        for (definition, value) in paths {
+            let name = &definition.name;
+            let values = match value {
+                Value::Array(items) => items.as_slice(),
+                value => std::slice::from_ref(value),
+            };
+            let options = values.iter().filter_map(Value::as_str);
+            let options = options.filter(|text| text.starts_with('-') && *text != "-");
+            self.other.extend(options.map(|text| {
+                format!(
+                    "Argument '{name}': '{text}' looks like an option; write './{text}' for a file"
+                )
+            }));
         }
         let expected = match names[..] {
             [] => "this tool takes no arguments".to_owned(),

@@ -46,6 +46,7 @@ pub(crate) struct ArgumentDefinition {
     pub(crate) cwd: bool,
     pub(crate) stdin: bool,
     pub(crate) after_separator: bool,
+    pub(crate) path: bool,
     pub(crate) as_file: Option<Value>,
     place: Option<String>,
     pub(crate) separator: Option<String>,

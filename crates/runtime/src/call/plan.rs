@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use climax_catalog::facts::PlacementKind;
-use climax_catalog::tables::{ArgumentRow, ToolRow};
+use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
 use climax_policy::limit::truncate_for_message;
@@ -224,28 +224,30 @@ impl<'a> CallInput<'a> {
     /// A line for each path after `--` that looks like an option. The program would take it for a file, so the option
     /// that the agent means would be missing.
     fn paths_like_options(&self) -> Vec<String> {
-        let rows = self.selection.tables.arguments.rows();
-        let rows = rows.slice(self.tool.arguments).iter();
-        let is_separated_path =
-            |row: &ArgumentRow| row.is_path && row.placement == PlacementKind::SeparatedWord;
-        let mut lines = Vec::new();
-        for row in rows.filter(is_separated_path) {
-            let name = self.selection.text(row.name);
-            let values = match self.arguments.arguments.get(name) {
-                Some(Value::Array(items)) => items.as_slice(),
-                Some(value) => std::slice::from_ref(value),
-                None => &[],
+        let arguments = self.arguments.arguments.iter();
+        let options = arguments.flat_map(|(name, value)| {
+            let texts = match value {
+                Value::Array(items) => items.as_slice(),
+                value => std::slice::from_ref(value),
             };
-            let texts = values.iter().filter_map(Value::as_str);
+            let texts = texts.iter().filter_map(Value::as_str);
             let options = texts.filter(|text| text.len() > 1 && text.starts_with('-'));
-            lines.extend(options.map(|text| {
-                let text = truncate_for_message(text);
-                format!(
-                    "Argument '{name}': '{text}' looks like an option; write './{text}' for a file"
-                )
-            }));
-        }
-        lines
+            options.map(|text| (name.as_str(), text))
+        });
+        let rows = self.selection.tables.arguments.rows();
+        let rows = rows.slice(self.tool.arguments);
+        let is_separated_path = |name: &str| {
+            let row = rows
+                .iter()
+                .find(|row| self.selection.text(row.name) == name);
+            row.is_some_and(|row| row.is_path && row.placement == PlacementKind::SeparatedWord)
+        };
+        let paths = options.filter(|(name, _)| is_separated_path(name));
+        let lines = paths.map(|(name, text)| {
+            let text = truncate_for_message(text);
+            format!("Argument '{name}': '{text}' looks like an option; write './{text}' for a file")
+        });
+        lines.collect()
     }
 
     /// A line for each key that is not an argument.
