@@ -73,7 +73,7 @@ fn measure_pattern(bencher: Bencher<'_, '_>, origin: &str, pattern: &str, value:
 fn search(bencher: Bencher<'_, '_>, query: &str) {
     bencher
         .with_inputs(|| object(json!({"query": query})))
-        .bench_values(|arguments| internals::search(&CATALOG, arguments));
+        .bench_values(|arguments| internals::search(&CATALOG, &arguments));
 }
 
 /// A sentence in each mode of the discovery tools: only the ranking.
@@ -103,7 +103,7 @@ const SENTENCE: &str = "how do i undo the last comit";
 /// The summary of the CLIs.
 #[divan::bench]
 fn summary() -> String {
-    internals::search(&CATALOG, Map::new())
+    internals::search(&CATALOG, &Map::new())
 }
 
 /// The result of a call with this many bytes of output. The longest is truncated.

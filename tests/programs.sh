@@ -2,7 +2,10 @@
 # Installs the programs that tests run for real, where that is possible. Tests skip those that are missing.
 set -uo pipefail
 
-declare -A packages=([rg]=ripgrep [rsync]=rsync [sqlite3]=sqlite3 [ffmpeg]=ffmpeg [git]=git [tar]=tar)
+declare -A packages=(
+    [rg]=ripgrep [rsync]=rsync [sqlite3]=sqlite3 [psql]=postgresql-client [ffmpeg]=ffmpeg [git]=git
+    [tar]=tar [zip]=zip [unzip]=unzip [curl]=curl [jq]=jq [systemctl]=systemd
+)
 
 missing=()
 for program in "${!packages[@]}"; do

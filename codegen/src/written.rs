@@ -290,6 +290,7 @@ fn read_argument(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenArgu
             pattern: fields.optional("pattern", text),
             min: fields.optional("min", number),
             max: fields.optional("max", number),
+            required: None,
         },
     };
     fields.close();

@@ -1,13 +1,14 @@
 //! The shipped configs and policies, run with real programs.
 
+mod attacks;
 mod files;
 mod machine;
+mod policies;
 mod programs;
 mod requests;
 mod undo;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, run};
@@ -106,56 +107,24 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
 }
 
 #[test]
-fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
+fn a_call_with_joined_values_says_how_to_pass_a_list() {
     let mut server = server();
     let folder = repository(&mut server, "first");
-    let repo = folder.text();
-
-    let sprung = folder.path().join("sprung");
-    let trap = folder.path().join("trap");
-    let script = format!("#!/bin/sh\ntouch '{}'\n", sprung.display());
-    fs::write(&trap, script).expect("a script");
-    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).expect("executable");
-    let git = || {
-        let mut git = Command::new("git");
-        git.current_dir(repo).env("GIT_CONFIG_GLOBAL", "/dev/null");
-        git
-    };
-    for key in [
-        "core.fsmonitor",
-        "core.pager",
-        "diff.external",
-        "core.editor",
-    ] {
-        run(git().args(["config", key]).arg(&trap));
-    }
-    for hook in [
-        "post-index-change",
-        "reference-transaction",
-        "post-checkout",
-    ] {
-        fs::copy(&trap, folder.path().join(".git/hooks").join(hook)).expect("a hook");
-    }
-    run(git().arg("status"));
-    assert!(sprung.exists(), "the trap works");
-    fs::remove_file(&sprung).expect("there");
-
-    for tool in [
-        "git_status",
-        "git_diff",
-        "git_log",
-        "git_branch_list",
-        "git_ls_files",
-    ] {
-        call(&mut server, tool, &json!({"directory": repo}));
-        assert!(!sprung.exists(), "{tool}");
-    }
-    call(
-        &mut server,
-        "git_show",
-        &json!({"directory": repo, "revision": "HEAD"}),
+    let arguments = json!({"directory": folder.text(), "path": "file.txt, other.txt"});
+    let response = server.call("git_add", &arguments);
+    assert!(response.is_error, "{response:?}");
+    let note = r#"Argument 'path' was taken as one value: for several, pass a list: ["file.txt","other.txt"]"#;
+    assert_eq!(response.hint(), Some(note));
+    // So does one that changes something. A hint does no harm where the value is right.
+    fs::write(folder.path().join("a, b"), "").expect("a file");
+    let arguments = json!({"directory": folder.text(), "path": "a, b"});
+    let response = server.call("git_add", &arguments);
+    assert!(
+        !response.is_error && response.hint().is_some(),
+        "{response:?}"
     );
-    assert!(!sprung.exists(), "git_show");
+    let response = server.call("git_log", &arguments);
+    assert_eq!(response.hint(), None, "{response:?}");
 }
 
 #[test]
@@ -247,139 +216,12 @@ fn a_short_word_does_not_find_longer_words_that_contain_it_first() {
     }
 }
 
-// The shipped policies.
-
-/// A server with a shipped policy, whose program of this name is replaced by one that prints its arguments.
-fn with_policy(policy: &str, program: &str, folder: &Folder) -> Server {
-    let stand_in = folder.path().join(program);
-    fs::write(&stand_in, "#!/bin/sh\necho \"$@\"\n").expect("written");
-    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("a program");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let policy = format!("{}/policies/{policy}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Server::start(
-        climax()
-            .args(["--policy", &policy])
-            .env("PATH", format!("{}:{path}", folder.text()))
-            .env("HOME", folder.path())
-            .env("PROJECT_DIR", "/projects/mine"),
-    )
-}
-
-#[test]
-fn the_git_read_only_policy_allows_no_changes() {
-    let folder = repository(&mut server(), "first");
-    let elsewhere = repository(&mut server(), "second");
-    let mut server = with_policy("git-read-only", "unused", &folder);
-    let log = call(&mut server, "git_log", &json!({"directory": folder.text()}));
-    assert!(log.contains("first"), "{log}");
-    for (tool, arguments, refusal) in [
-        (
-            "git_commit",
-            json!({"message": "x"}),
-            "Unknown tool: git_commit",
-        ),
-        (
-            "git_log",
-            json!({"max_count": 201}),
-            "value 201 exceeds maximum 200.0",
-        ),
-        (
-            "git_log",
-            json!({"directory": elsewhere.text()}),
-            "is outside of the directories",
-        ),
-        (
-            "git_status",
-            json!({"directory": "/"}),
-            "is outside of the directories",
-        ),
-    ] {
-        let response = server.call(tool, &arguments);
-        assert!(
-            response.is_error && response.text.contains(refusal),
-            "{response:?}"
-        );
-    }
-}
-
-#[test]
-fn the_kubectl_staging_policy_is_limited_to_one_context_and_team() {
-    let folder = Folder::new();
-    let mut server = with_policy("kubectl-staging", "kubectl", &folder);
-    let arguments = json!({"workload": "deployment/web-shop", "replicas": 3, "context": "staging"});
-    assert_eq!(
-        call(&mut server, "kubectl_scale", &arguments),
-        "scale deployment/web-shop --replicas=3 --context=staging"
-    );
-    let pods = json!({"type": "pods", "namespace": "web-shop", "all_namespaces": false});
-    assert!(call(&mut server, "kubectl_get", &pods).contains("web-shop"));
-    for (tool, arguments, refusal) in [
-        ("kubectl_delete", json!({}), "Unknown tool: kubectl_delete"),
-        (
-            "kubectl_get",
-            json!({"type": "pods", "context": "production"}),
-            "pattern 'staging'",
-        ),
-        (
-            "kubectl_get",
-            json!({"type": "pods", "all_namespaces": true}),
-            "pattern 'false'",
-        ),
-        (
-            "kubectl_get",
-            json!({"type": "pods", "namespace": "web-x\n"}),
-            "does not match",
-        ),
-        (
-            "kubectl_scale",
-            json!({"workload": "deployment/web-x", "replicas": 0}),
-            "below minimum 1.0",
-        ),
-        (
-            "kubectl_scale",
-            json!({"workload": "deployment/db", "replicas": 1}),
-            "does not match",
-        ),
-        (
-            "kubectl_logs",
-            json!({"pod": "x", "lines": 100_000}),
-            "exceeds maximum 1000.0",
-        ),
-    ] {
-        let response = server.call(tool, &arguments);
-        assert!(
-            response.is_error && response.text.contains(refusal),
-            "{response:?}"
-        );
-    }
-}
-
-#[test]
-fn the_git_in_docker_policy_runs_git_in_a_container() {
-    let folder = Folder::new();
-    let mut server = with_policy("git-in-docker", "docker", &folder);
-    let words = call(&mut server, "git_add", &json!({"path": "src/main.rs"}));
-    let (begin, end) = words.split_once("-v ").expect("a volume");
-    assert!(begin.starts_with("run --rm --name climax-"), "{words}");
-    assert!(
-        end.starts_with(
-            "/projects/mine:/workspace --network none -w /workspace buildpack-deps:scm git "
-        ) && end.ends_with("src/main.rs"),
-        "{words}"
-    );
-    let response = server.call("git_add", &json!({"path": "README.md"}));
-    assert!(
-        response.text.contains("does not match pattern 'src/.*'"),
-        "{response:?}"
-    );
-}
-
 /// The build fails if a call with an example's arguments would be refused.
 #[test]
 fn every_shipped_tool_shows_example_calls_with_all_required_arguments() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
-    assert_eq!(all.len(), 327);
+    assert_eq!(all.len(), 329);
     for tools in all.chunks(50) {
         let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
         let responses = response.json();

@@ -125,23 +125,22 @@ fn an_unknown_argument_that_is_in_the_name_of_another_tool_suggests_that_tool() 
         let refused = server.call(tool, &args);
         assert!(refused.is_error, "{tool}");
         let note = format!("Related tools: {suggested}");
-        assert_eq!(refused.note, Some(note), "{tool}");
+        assert_eq!(refused.hint(), Some(note.as_str()), "{tool}");
     }
     let refused = server.call("git_reset", &json!({"quiet": true}));
-    assert_eq!(refused.note, None, "no tool has this in its name");
+    assert_eq!(refused.hints.len(), 1, "no tool has this in its name");
 }
 
 #[test]
 fn an_unknown_tool_suggests_tools_of_that_program_and_with_that_prefix() {
     let mut server = server();
     for (unknown, suggested) in [("ls", "list_files"), ("cat", "read_file")] {
-        let note = server.call(unknown, &json!({})).note.unwrap_or_default();
+        let response = server.call(unknown, &json!({}));
+        let note = response.hint().unwrap_or_default();
         assert!(note.contains(suggested), "{unknown}: {note}");
     }
-    let note = server
-        .call("git_stash", &json!({}))
-        .note
-        .unwrap_or_default();
+    let response = server.call("git_stash", &json!({}));
+    let note = response.hint().unwrap_or_default();
     let (push, drop) = (note.find("git_stash_push"), note.find("git_stash_drop"));
     assert!(
         push.is_some() && push < drop,
@@ -177,4 +176,74 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
     assert!(folder.path().join("untracked").exists());
     let file = std::fs::read_to_string(folder.path().join("file.txt")).expect("a file");
     assert_eq!(file, "two\n", "the change is still there");
+}
+
+/// Names of tools that agents guessed, and the tools that they meant.
+const GUESSED_NAMES: [(&str, &str); 19] = [
+    ("git_checkout", "git_switch"),
+    ("git_checkout", "git_restore"),
+    ("git_unstage_all", "git_unstage"),
+    ("git_stash_save", "git_stash_push"),
+    ("git_stash_clear", "git_stash_drop"),
+    ("git_amend", "git_commit_amend"),
+    ("git_discard_changes", "git_restore"),
+    ("git_tag", "git_tag_create"),
+    ("list_pods", "kubectl_get"),
+    ("kubectl_get_pods", "kubectl_get"),
+    ("mv", "move_file"),
+    ("rename_file", "move_file"),
+    ("cp", "copy_file"),
+    ("rm", "remove_file"),
+    ("sed", "replace_text"),
+    ("sed_replace", "replace_text"),
+    ("edit_file", "replace_text"),
+    ("create_file", "write_file"),
+    ("npm_run_script", "npm_run"),
+];
+
+/// Whether hints list the arguments of a tool.
+fn has_signature(hints: &str, tool: &str) -> bool {
+    let is_signature = |line: &str| {
+        let rest = line
+            .strip_prefix("Arguments of ")
+            .and_then(|rest| rest.strip_prefix(tool));
+        rest.is_some_and(|rest| rest.starts_with(':') || rest.starts_with(" ("))
+    };
+    hints.lines().any(is_signature)
+}
+
+#[test]
+fn a_guessed_name_of_a_tool_suggests_the_tool_with_its_arguments() {
+    let mut server = server();
+    let mut misses = Vec::new();
+    for (guessed, meant) in GUESSED_NAMES {
+        let response = server.call(guessed, &json!({}));
+        assert_eq!(response.text, format!("Unknown tool: {guessed}"));
+        let hints = response.hints.join("\n");
+        if !has_signature(&hints, meant) {
+            misses.push((guessed, meant, hints));
+        }
+    }
+    assert!(misses.is_empty(), "{misses:#?}");
+    // Tools of another program are not suggested.
+    let response = server.call("git_remove", &json!({}));
+    assert!(!response.hints.join("\n").contains("apt_"), "{response:?}");
+}
+
+#[test]
+fn an_unknown_argument_suggests_a_tool_that_does_what_it_says() {
+    let mut server = server();
+    for (tool, arguments, meant) in [
+        (
+            "git_restore",
+            json!({"path": "a", "staged": true}),
+            "git_unstage",
+        ),
+        ("git_reset", json!({"file": "a"}), "git_unstage"),
+    ] {
+        let response = server.call(tool, &arguments);
+        let hints = response.hints.join("\n");
+        assert!(response.is_error, "{response:?}");
+        assert!(has_signature(&hints, meant), "{tool} {arguments}: {hints}");
+    }
 }

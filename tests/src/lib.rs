@@ -50,8 +50,8 @@ pub struct Server {
 pub struct ToolResponse {
     /// The text that the agent reads.
     pub text: String,
-    /// A second text, which is a note for the agent.
-    pub note: Option<String>,
+    /// Further texts, which are hints for an agent that made a mistake.
+    pub hints: Vec<String>,
     /// The output as a JSON object, if the tool has such output.
     pub structured: Option<Value>,
     /// Whether the tool failed.
@@ -59,6 +59,12 @@ pub struct ToolResponse {
 }
 
 impl ToolResponse {
+    /// The first hint.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hints.first().map(String::as_str)
+    }
+
     /// The text as JSON.
     ///
     /// # Panics
@@ -340,16 +346,19 @@ pub fn one_call_session(tool: &str) -> String {
 /// Reads the result of a `tools/call` response.
 ///
 /// # Panics
-/// It is not one text with an optional note.
+/// It is not one text with at most two hints.
 #[must_use]
 pub fn tool_response(response: &Value) -> ToolResponse {
     let result = &response["result"];
     let content = result["content"].as_array();
     let content = content.unwrap_or_else(|| panic!("not a tool's result: {response}"));
-    assert!((1..=2).contains(&content.len()), "{response}");
+    assert!((1..=3).contains(&content.len()), "{response}");
     ToolResponse {
         text: text(&content[0]["text"]),
-        note: content.get(1).map(|block| text(&block["text"])),
+        hints: content[1..]
+            .iter()
+            .map(|block| text(&block["text"]))
+            .collect(),
         structured: result.get("structuredContent").cloned(),
         is_error: result["isError"] == true,
     }

@@ -127,6 +127,31 @@ fn a_file_that_cannot_be_written_is_reported_and_nothing_runs() {
 }
 
 #[test]
+fn text_that_begins_like_a_json_list_or_object_must_be_one() {
+    let folder = Folder::new();
+    let mut server = serve(&folder, "echo ran");
+    for (arguments, line) in [
+        (
+            json!({"files": "[\"a.txt\""}),
+            "Argument 'files': '[\"a.txt\"' is not a valid JSON list",
+        ),
+        (
+            json!({"files": ["a"], "labels": "{\"team\": web}"}),
+            "Argument 'labels': '{\"team\": web}' is not a valid JSON object",
+        ),
+    ] {
+        let response = server.call("lists", &arguments);
+        assert!(
+            response.is_error && response.text.contains(line),
+            "{response:?}"
+        );
+    }
+    // A glob is no JSON.
+    let response = server.call("lists", &json!({"files": "[ab].txt"}));
+    assert_eq!((response.text.as_str(), response.is_error), ("ran", false));
+}
+
+#[test]
 fn keywords_and_requests_are_found_but_not_shown() {
     let folder = Folder::new();
     let mut server = serve(&folder, "true");

@@ -78,20 +78,53 @@ fn ignored_arguments_are_named_in_a_second_block() {
     let note = "Ignored:\n  - Unknown argument 'all_state': did you mean 'all_states'?\n  \
                 - Unknown argument 'x': expected one of ";
     assert!(
-        response
-            .note
-            .as_ref()
-            .is_some_and(|text| text.starts_with(note)),
+        response.hint().is_some_and(|text| text.starts_with(note)),
         "{response:?}"
     );
     let flattened = json!({"tool_name": "docker_ps", "all_states": true});
     let response = call(&mut server, &flattened);
     assert_eq!(
-        response.note.as_deref(),
+        response.hint(),
         Some("Ignored:\n  - Unknown argument 'all_states': put it into 'args'")
     );
     let response = server.call("docker_ps", &json!({"all_states": true}));
-    assert_eq!(response.note, None);
+    assert_eq!(response.hint(), None);
+}
+
+#[test]
+fn a_search_accepts_other_spellings_and_names_ignored_arguments_in_a_second_block() {
+    let mut server = start();
+    let search =
+        |server: &mut Server, arguments: &Value| server.call_registered("climax_search", arguments);
+    let expected = search(&mut server, &json!({"query": "docker_rm"}));
+    assert_eq!(expected.hint(), None);
+    let response = search(&mut server, &json!({"Query": "docker_rm"}));
+    assert_eq!(response, expected);
+    let response = search(
+        &mut server,
+        &json!({"query": "docker_rm", "max_results": 3}),
+    );
+    assert_eq!(response.text, expected.text);
+    let note = "Ignored:\n  - Unknown argument 'max_results': did you mean 'limit'?";
+    assert_eq!(response.hint(), Some(note));
+    let response = search(&mut server, &json!({"query": "a", "QUERY": "b"}));
+    let line = "Argument 'query' is given twice: as 'query' and 'QUERY'";
+    assert_refused(&response, &[line]);
+}
+
+#[test]
+fn a_call_without_a_tool_name_says_which_key_may_be_meant() {
+    let mut server = start();
+    for key in ["tool", "name", "function"] {
+        let response = call(&mut server, &json!({key: "docker_rm", "args": {}}));
+        assert_refused(
+            &response,
+            &[
+                "Missing required argument 'tool_name'",
+                &format!("Unknown argument '{key}': did you mean 'tool_name'?"),
+            ],
+        );
+    }
 }
 
 #[test]
@@ -179,16 +212,45 @@ fn an_unknown_tool_with_a_similar_name_gets_a_suggestion_in_a_second_block() {
         let response = server.call(name, &json!({}));
         assert!(response.is_error);
         assert_eq!(response.text, format!("Unknown tool: {name}"));
-        assert_eq!(response.note.as_deref(), suggestion);
+        assert_eq!(response.hint(), suggestion);
     }
+}
+
+#[test]
+fn a_refusal_lists_the_arguments_of_the_tool_and_of_the_suggested_tools() {
+    let mut server = start();
+    let signature = "Arguments of docker_rm (risk: destructive): container (required), dry_run";
+    let response = server.call("docker_rm", &json!({"dry_run": true}));
+    assert_eq!(response.hints, [signature]);
+    let response = server.call("docker_mr", &json!({}));
+    assert_eq!(response.hints, ["Did you mean docker_rm?", signature]);
+    let response = server.call("docker_ps", &json!({"all_states": "maybe"}));
+    assert_eq!(response.hints, ["Arguments of docker_ps: all_states"]);
+    // A program that fails is no matter of arguments.
+    let response = server.call("missing_program", &json!({}));
+    assert!(
+        response.is_error && response.hints.is_empty(),
+        "{response:?}"
+    );
+}
+
+#[test]
+fn an_argument_beside_args_is_named_as_the_tool_calls_it() {
+    let response = call(
+        &mut start(),
+        &json!({"tool_name": "git_log", "limit": 3, "repo": "r"}),
+    );
+    let hint = "Ignored:\n  - Unknown argument 'limit': put it into 'args' as 'max_count'\n  \
+                - Unknown argument 'repo': expected one of tool_name, args";
+    assert_eq!(response.hint(), Some(hint));
 }
 
 #[test]
 fn an_unknown_tool_gets_tools_for_what_its_name_says_in_a_second_block() {
     let response = start().call("list_container", &json!({}));
     assert_eq!(response.text, "Unknown tool: list_container");
-    let note = response.note.expect("a note");
-    assert!(note.starts_with("Related tools: docker_ps"), "{note}");
+    let hint = response.hint().expect("a hint");
+    assert!(hint.starts_with("Related tools: docker_ps"), "{hint}");
 }
 
 /// Names and annotations of the registered tools that call others.

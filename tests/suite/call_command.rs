@@ -47,7 +47,10 @@ fn a_call_prints_what_an_agent_would_read_and_its_exit_code_says_whether_it_fail
 #[test]
 fn a_misspelt_tool_and_ignored_arguments_are_noted_on_standard_error() {
     let (_, note) = stderr(&mut fixtures!("call", "git_statsu"));
-    assert_eq!(note, "Did you mean git_status?\n");
+    assert_eq!(
+        note,
+        "Did you mean git_status?\ngit_status takes no arguments\n"
+    );
     let (_, note) = stderr(&mut fixtures!("call", "git_status", "colour=1"));
     assert!(
         note.starts_with("Ignored:\n  - Unknown argument 'colour'"),
@@ -164,11 +167,11 @@ fn results_and_dry_runs_can_be_printed_as_json() {
     };
     assert_eq!(
         json_of(&["git_status", "--print-json"]),
-        json!({"is_error": false, "text": "git status", "note": null})
+        json!({"is_error": false, "text": "git status", "hints": []})
     );
     assert_eq!(
         json_of(&["git_statsu", "--print-json", "--dry-run"]),
-        json!({"is_error": true, "text": "Unknown tool: git_statsu", "note": "Did you mean git_status?"})
+        json!({"is_error": true, "text": "Unknown tool: git_statsu", "hints": ["Did you mean git_status?", "git_status takes no arguments"]})
     );
     let plan = json_of(&["dump_stdin", "text=one", "--print-json", "--dry-run"]);
     assert_eq!(plan["stdin"], "one");

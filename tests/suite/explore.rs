@@ -101,7 +101,7 @@ fn baked_policies_and_policies_at_the_start_limit_the_discovery_tools_alike() {
     let mut baked = Server::start(&mut guarded!("--explore"));
     let mut narrowed = Server::start(&mut fixtures!("--explore", "--policy", POLICY));
     let tools = baked.matching_tools(&json!({"query": "", "limit": 100}));
-    assert_eq!(tools.len(), 6);
+    assert_eq!(tools.len(), 7);
     let mut same = |tool: &str, arguments: Value| {
         let [one, other] = [&mut baked, &mut narrowed].map(|server| {
             let ToolResponse { text, is_error, .. } = server.call_registered(tool, &arguments);

@@ -41,6 +41,7 @@ fn disallowed_tools_are_not_listed_found_or_callable() {
                 "dump_positional",
                 "dump_defaults",
                 "dump_directory",
+                "dump_stdin",
                 "git_log",
                 "git_commit"
             ]
@@ -59,7 +60,7 @@ fn disallowed_tools_are_not_listed_found_or_callable() {
             .collect();
         assert_eq!(
             counts,
-            [("dump-tools", &json!(4)), ("git-tools", &json!(2))]
+            [("dump-tools", &json!(5)), ("git-tools", &json!(2))]
         );
         assert_eq!(server.matching_tools(&json!({"query": "push"})), [""; 0]);
         assert_eq!(
@@ -203,6 +204,27 @@ fn values_outside_the_limits_of_a_policy_are_refused() {
             &json!({"message": "a".repeat(100_000)}),
             pattern,
         );
+    }
+}
+
+#[test]
+fn an_argument_that_a_policy_requires_must_be_given() {
+    for mut command in both() {
+        let mut server = Server::start(&mut command);
+        let found = server.search(&json!({"query": "dump_stdin"}));
+        let schema = &found["results"][0]["input_schema"];
+        assert_eq!(schema["required"], json!(["text"]));
+        for arguments in [json!({}), json!({"text": null})] {
+            let response = server.call("dump_stdin", &arguments);
+            let expected = "Policy validation failed:\n  - Missing required argument 'text'";
+            assert!(response.is_error, "{response:?}");
+            assert_eq!(response.text, expected);
+        }
+        let response = server.call("dump_stdin", &json!({"text": "abc"}));
+        assert!(!response.is_error, "{response:?}");
+        // A server without the policy does not require it.
+        let mut server = Server::start(&mut fixtures!());
+        assert!(!server.call("dump_stdin", &json!({})).is_error);
     }
 }
 
@@ -458,7 +480,7 @@ fn list_shows_the_tools_and_limits_that_a_policy_leaves() {
             "git-tools (2 tools)",
             "[max_count:..100=10]",
             "[text:/^(?:[a-z]+)$/]",
-            "6 tools in all",
+            "7 tools in all",
         ] {
             assert!(table.contains(part), "{part} is not in:\n{table}");
         }

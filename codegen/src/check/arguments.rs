@@ -419,9 +419,9 @@ fn check_limits(
     }
     if min.is_some() || max.is_some() {
         let limit = Limit {
-            pattern: None,
             min: min.as_ref().map(|min| min.value),
             max: max.as_ref().map(|max| max.value),
+            ..Limit::default()
         };
         limits.push((LimitTarget::Count, limit));
     }

@@ -240,9 +240,9 @@ fn bounds_allow_what_the_reference_allows() {
         let expected =
             min.is_none_or(|(_, min)| eighths >= min) && max.is_none_or(|(_, max)| eighths <= max);
         let limit = Limit {
-            pattern: None,
             min: min.map(|(min, _)| min),
             max: max.map(|(max, _)| max),
+            ..Limit::default()
         };
         let text = value.to_string();
         let actual = is_allowed(limit.borrowed(), &text, Some(value));

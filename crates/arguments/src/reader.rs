@@ -85,6 +85,7 @@ impl<'a> ArgumentReader<'a> {
     /// # Errors
     /// Why the call is refused.
     pub fn finish(mut self, mut other_errors: Vec<String>) -> Result<(), CallRefusal> {
+        self.check_required_by_policies();
         self.missing.append(&mut self.invalid);
         self.missing.append(&mut other_errors);
         if !self.missing.is_empty() {
@@ -342,6 +343,21 @@ impl<'a> ArgumentReader<'a> {
                 LimitOrigin::Policy => &mut self.policy_violations,
             };
             limit_ref.check(name, text, number, errors);
+        }
+    }
+
+    /// Adds a violation for each argument that policies require and the call does not give.
+    fn check_required_by_policies(&mut self) {
+        let limits = self.limits;
+        let required = limits.rows.iter().filter(|limit| limit.is_required);
+        for limit in required {
+            let name = limit.argument.of(limits.text);
+            if self.is_absent_list(name) || self.is_absent_map(name) {
+                let line = format!("Missing required argument '{name}'");
+                if !self.policy_violations.contains(&line) {
+                    self.policy_violations.push(line);
+                }
+            }
         }
     }
 

@@ -188,6 +188,7 @@ impl<'f> TablesBuilder<'f> {
             min: limit.min,
             max: limit.max,
             begins_with_dash: limit.begins_with_dash,
+            is_required: limit.is_required,
         }
     }
 
@@ -364,6 +365,7 @@ mod tests {
             pattern: pattern.map(parse),
             min: min.map(Number::Integer),
             max: None,
+            ..Limit::default()
         }
     }
 

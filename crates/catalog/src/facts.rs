@@ -257,6 +257,8 @@ pub struct LimitFacts<'f> {
     /// Whether the limit lets values begin with a dash: everything that the pattern matches does, and an earlier
     /// policy, if there is one, allows it too.
     pub begins_with_dash: bool,
+    /// Whether a call must give a value.
+    pub is_required: bool,
 }
 
 impl<'f> LimitFacts<'f> {
@@ -275,6 +277,7 @@ impl<'f> LimitFacts<'f> {
             min: limit.min,
             max: limit.max,
             begins_with_dash: pattern.is_some_and(|pattern| pattern.begins_with_dash),
+            is_required: limit.is_required,
         }
     }
 

@@ -76,6 +76,7 @@ fn add_limits<'f>(tool: &mut ToolFacts<'f>, rules: &[Option<&'f ToolRule>], has_
             argument
                 .choices
                 .retain(|choice| limit.borrowed().allows(choice));
+            argument.required |= limit.is_required;
             argument.limits.push(limit);
         }
     }
@@ -86,7 +87,9 @@ fn remove_refused_examples(tool: &mut ToolFacts<'_>) {
     let arguments = &tool.arguments;
     tool.examples.retain(|example| {
         // The entries of maps are checked when the example is shown.
+        let is_given = |number| example.values.iter().any(|value| value.argument == number);
+        let mut required = (0..arguments.len()).filter(|number| arguments[*number].required);
         let mut values = example.values.iter().filter(|value| value.key.is_none());
-        values.all(|value| arguments[value.argument].allows(&value.value))
+        required.all(is_given) && values.all(|value| arguments[value.argument].allows(&value.value))
     });
 }

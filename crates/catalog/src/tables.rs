@@ -163,6 +163,8 @@ crate::row! {
         max: Option<Number>,
         /// Whether everything that the pattern matches begins with a dash.
         begins_with_dash: bool,
+        /// Whether a call must give a value.
+        is_required: bool,
     }
 }
 
@@ -336,6 +338,7 @@ impl Tables {
             min: limit.min,
             max: limit.max,
             begins_with_dash: limit.begins_with_dash,
+            is_required: limit.is_required,
         }
     }
 

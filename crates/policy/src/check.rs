@@ -264,6 +264,7 @@ pub fn check_limit(
         pattern: None,
         min: written.min.map(|min| min.value),
         max: written.max.map(|max| max.value),
+        is_required: written.required.is_some_and(|required| required.value),
     };
     let mut span = name.span;
     if let Some(pattern) = written.pattern {

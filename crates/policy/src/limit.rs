@@ -15,6 +15,8 @@ pub struct Limit {
     pub min: Option<Number>,
     /// The largest allowed number.
     pub max: Option<Number>,
+    /// Whether a call must give a value. Set by policies; in a config, the argument itself is required.
+    pub is_required: bool,
 }
 
 /// What a limit applies to.

@@ -79,6 +79,8 @@ pub struct WrittenLimit {
     pub min: Option<Spanned<Number>>,
     /// `max`
     pub max: Option<Spanned<Number>>,
+    /// `required`, which only policies set here
+    pub required: Option<Spanned<bool>>,
 }
 
 /// `approval`
@@ -222,6 +224,7 @@ fn limit(node: Node, report: &mut Vec<Diagnostic>) -> Option<WrittenLimit> {
         pattern: fields.optional("pattern", text),
         min: fields.optional("min", number),
         max: fields.optional("max", number),
+        required: fields.optional("required", boolean),
     };
     fields.close();
     Some(limit)

@@ -69,8 +69,8 @@ pub(crate) struct DryRun {
     pub(crate) env: Vec<String>,
     pub(crate) timeout_seconds: f64,
     /// About unknown arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hints: Vec<String>,
 }
 
 impl Executor {
@@ -90,13 +90,9 @@ impl Executor {
             let permit = permit.await;
             self.run(input, &plan, permit, state).await
         };
-        let answer = match outcome.await {
+        match outcome.await {
             Ok(outcome) => answer(outcome, &input.result_rules(), output_access),
             Err(refusal) => refusal,
-        };
-        CallAnswer {
-            note: input.note(),
-            ..answer
         }
     }
 
@@ -129,7 +125,7 @@ impl Executor {
                 .collect(),
             env: plan.env.into_iter().map(str::to_owned).collect(),
             timeout_seconds: plan.timeout.as_secs_f64(),
-            note: input.note(),
+            hints: Vec::new(),
         })
     }
 

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::catalog::selection::Selection;
 pub(crate) use cache::ResponseCache;
 use cache::SerialisedBody;
-pub(crate) use details::{related_names, similar_names};
+pub(crate) use details::similar_names;
 pub(crate) use registration::registered_tools;
 use request::{RequestArguments, excerpt};
 pub(crate) use result::example_calls;

@@ -24,7 +24,7 @@ use crate::discovery::{self, LookupTool, ResponseCache};
 use crate::fronts::delivery::TrackedTransport;
 use crate::fronts::mcp::Mcp;
 use crate::search::{self, ranked};
-use crate::service::{ServerMode, search_query};
+use crate::service::{ServerMode, search_request};
 
 /// Serves a catalog over an rmcp transport until the client disconnects. The modes are `default`, `explore`
 /// and `classic`.
@@ -119,10 +119,16 @@ pub fn plan(
 }
 
 /// Returns the response of `climax_search`.
+///
+/// # Panics
+/// If an argument is given twice.
 #[must_use]
-pub fn search(catalog: &'static Catalog, arguments: Map<String, Value>) -> String {
+pub fn search(catalog: &'static Catalog, arguments: &Map<String, Value>) -> String {
     let selection = Selection::all(catalog);
-    search::search(&selection, &search_query(arguments)).json(&selection)
+    let Ok(request) = search_request(arguments) else {
+        panic!("an argument is given twice")
+    };
+    search::search(&selection, &request.query).json(&selection)
 }
 
 /// Ranks tools for a query. Returns the number of matches.

@@ -83,8 +83,8 @@ impl OutputReader {
             Ok(page) => CallAnswer {
                 structured: None,
                 text: self.page_text(&request.id, page),
-                note: None,
                 is_error: false,
+                has_invalid_arguments: false,
             },
             Err(ReadError::Refused(reason)) => {
                 CallAnswer::refusal(&CallRefusal::Arguments(vec![reason]))

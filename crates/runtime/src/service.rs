@@ -4,6 +4,7 @@
 //! owns the shared limits: how many commands run at once, and how many long answers wait for delivery.
 
 mod client;
+mod hints;
 mod permits;
 mod progress;
 mod registration;
@@ -26,9 +27,10 @@ use crate::output::{self, OutputReader};
 use crate::registration::{CallTools, OUTPUT_TOOL, OutputAccess, SEARCH_TOOL, ToolDescription};
 use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
+use hints::CallResult;
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
-pub(crate) use request::search_query;
+pub(crate) use request::{SearchRequest, search_request};
 use usage::Usage;
 
 /// Which tools are registered.
@@ -45,7 +47,7 @@ pub(crate) enum ServerMode {
 /// A request, independent of the protocol it came by.
 pub(crate) enum Request {
     /// `climax_search`.
-    Search(SearchQuery),
+    Search(SearchRequest),
     /// A call of a discovery suite tool.
     Lookup {
         tool: LookupTool,
@@ -73,8 +75,8 @@ pub(crate) enum InvalidRequest {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// A note for the agent that is not part of the text.
-    pub(crate) note: Option<String>,
+    /// Further texts for an agent that made a mistake.
+    pub(crate) hints: Vec<String>,
     /// The same as a JSON object, if the tool has such output.
     pub(crate) structured: Option<Map<String, Value>>,
     pub(crate) is_error: bool,
@@ -87,7 +89,7 @@ impl Answer {
     pub(crate) fn new(text: String, is_error: bool) -> Self {
         Self {
             text,
-            note: None,
+            hints: Vec::new(),
             structured: None,
             is_error,
             permit: None,
@@ -98,7 +100,6 @@ impl Answer {
 impl From<CallAnswer> for Answer {
     fn from(answer: CallAnswer) -> Self {
         Self {
-            note: answer.note,
             structured: answer.structured,
             ..Self::new(answer.text, answer.is_error)
         }
@@ -176,7 +177,8 @@ impl Service {
         arguments: Map<String, Value>,
     ) -> Result<Request, InvalidRequest> {
         if self.is_search(name) {
-            return Ok(Request::Search(search_query(arguments)));
+            let request = search_request(&arguments).map_err(InvalidRequest::Refused)?;
+            return Ok(Request::Search(request));
         }
         if let Some(tool) = self.lookup_tool(name) {
             return Ok(Request::Lookup { tool, arguments });
@@ -209,9 +211,13 @@ impl Service {
     /// Answers a request. Dropping the future cancels the request and ends its command.
     pub(crate) async fn respond(&self, request: Request, client: &impl Client) -> Answer {
         match request {
-            Request::Search(query) => {
-                let json = self.search(&query).json(&self.selection);
-                self.with_permit(Answer::new(json, false)).await
+            Request::Search(request) => {
+                let json = self.search(&request.query).json(&self.selection);
+                let answer = Answer {
+                    hints: request.note.into_iter().collect(),
+                    ..Answer::new(json, false)
+                };
+                self.with_permit(answer).await
             }
             Request::Lookup { tool, arguments } => {
                 self.with_permit(self.look_up(tool, arguments)).await
@@ -350,7 +356,13 @@ impl Service {
     pub(crate) fn dry_run(&self, request: &CallRequest) -> Result<DryRun, Answer> {
         let (number, tool) = self.callable_tool(request, Risk::Destructive)?;
         let input = CallInput::new(&self.selection, (number, &tool), request);
-        Ok(self.executor.dry_run(&input)?)
+        match self.executor.dry_run(&input) {
+            Ok(dry_run) => Ok(DryRun {
+                hints: hints::for_call(&self.selection, &input, CallResult::Succeeded),
+                ..dry_run
+            }),
+            Err(answer) => Err(self.with_hints(&input, answer)),
+        }
     }
 
     async fn call(&self, request: &CallRequest, max_risk: Risk, client: &impl Client) -> Answer {
@@ -369,7 +381,7 @@ impl Service {
                 .call(&input, permit, state.as_ref(), output_access);
             let answer = call.await;
             // Here and not after `report_while`: the client may never read the last progress report.
-            self.with_permit(answer.into()).await
+            self.with_permit(self.with_hints(&input, answer)).await
         });
         match &state {
             None => call.await,
@@ -377,19 +389,24 @@ impl Service {
         }
     }
 
-    /// The answer for an unknown tool. A note suggests a tool with a similar name, or else tools for what the name
-    /// clearly says.
-    fn unknown_tool(&self, name: &str) -> Answer {
-        let misspelt = self.selection.names_similar_to(name).into_iter().next();
-        let note = if let Some(similar) = misspelt {
-            Some(format!("Did you mean {similar}?"))
-        } else {
-            let related = discovery::related_names(&self.selection, name);
-            (!related.is_empty()).then(|| format!("Related tools: {}", related.join(", ")))
+    /// The answer to a call, with hints.
+    fn with_hints(&self, input: &CallInput<'_>, answer: CallAnswer) -> Answer {
+        let result = match &answer {
+            answer if answer.has_invalid_arguments => CallResult::InvalidArguments,
+            answer if answer.is_error => CallResult::Failed,
+            _ => CallResult::Succeeded,
         };
+        Answer {
+            hints: hints::for_call(&self.selection, input, result),
+            ..answer.into()
+        }
+    }
+
+    /// The answer for an unknown tool.
+    fn unknown_tool(&self, name: &str) -> Answer {
         let text = format!("Unknown tool: {}", truncate_for_message(name));
         Answer {
-            note,
+            hints: hints::for_unknown_tool(&self.selection, name),
             ..Answer::new(text, true)
         }
     }

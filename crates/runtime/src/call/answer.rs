@@ -16,12 +16,12 @@ use climax_arguments::reader::CallRefusal;
 pub(crate) struct CallAnswer {
     /// The text that the agent reads.
     pub(crate) text: String,
-    /// A note for the agent that is not part of the text.
-    pub(crate) note: Option<String>,
     /// The output, if it is a JSON object and the tool says so.
     pub(crate) structured: Option<Map<String, Value>>,
     /// Whether the call failed.
     pub(crate) is_error: bool,
+    /// Whether it was refused, because its arguments are invalid.
+    pub(crate) has_invalid_arguments: bool,
 }
 
 impl CallAnswer {
@@ -29,9 +29,9 @@ impl CallAnswer {
     pub(crate) fn error(text: String) -> Self {
         Self {
             text,
-            note: None,
             structured: None,
             is_error: true,
+            has_invalid_arguments: false,
         }
     }
 
@@ -47,7 +47,10 @@ impl CallAnswer {
             CallRefusal::Policy(reasons) => ("Policy", reasons),
         };
         let reasons = reasons.join("\n  - ");
-        Self::error(format!("{subject} validation failed:\n  - {reasons}"))
+        Self {
+            has_invalid_arguments: matches!(refusal, CallRefusal::Arguments(_)),
+            ..Self::error(format!("{subject} validation failed:\n  - {reasons}"))
+        }
     }
 }
 
@@ -119,9 +122,9 @@ pub(crate) fn answer(
     }
     CallAnswer {
         text,
-        note: None,
         structured,
         is_error,
+        has_invalid_arguments: false,
     }
 }
 

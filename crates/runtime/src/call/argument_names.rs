@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 #[derive(Debug)]
 pub(crate) struct ResolvedArguments<'a> {
     pub(crate) arguments: Cow<'a, Map<String, Value>>,
-    /// An error line for each argument that has two keys.
-    pub(crate) duplicates: Vec<String>,
+    /// An error line for each argument that has two keys or holds broken JSON.
+    pub(crate) errors: Vec<String>,
     /// The keys that fit no argument.
     pub(crate) unknown: Vec<&'a str>,
 }
@@ -22,18 +22,23 @@ impl ResolvedArguments<'_> {
     /// Replaces text that holds a JSON list or object by that list or object, if the argument is one. Agents often
     /// quote nested JSON.
     pub(crate) fn parse_nested_json(&mut self, name: &str, shape: ValueShape) {
-        let first = match shape {
+        let (first, shape_name) = match shape {
             ValueShape::Single => return,
-            ValueShape::List => '[',
-            ValueShape::Map => '{',
+            ValueShape::List => ('[', "list"),
+            ValueShape::Map => ('{', "object"),
         };
         let Some(Value::String(text)) = self.arguments.get(name) else {
             return;
         };
-        if text.trim_start().starts_with(first)
-            && let Ok(value) = serde_json::from_str::<Value>(text)
-        {
+        let Some(inner) = text.trim_start().strip_prefix(first) else {
+            return;
+        };
+        if let Ok(value) = serde_json::from_str::<Value>(text) {
             self.arguments.to_mut().insert(name.to_owned(), value);
+        } else if inner.trim_start().starts_with('"') {
+            let text = truncate_for_message(text);
+            let line = format!("Argument '{name}': '{text}' is not a valid JSON {shape_name}");
+            self.errors.push(line);
         }
     }
 }
@@ -46,7 +51,7 @@ pub(crate) fn resolve_names<'a>(
 ) -> ResolvedArguments<'a> {
     let mut resolved = ResolvedArguments {
         arguments: Cow::Borrowed(arguments),
-        duplicates: Vec::new(),
+        errors: Vec::new(),
         unknown: Vec::new(),
     };
     let mut renamed: Vec<(&str, &str)> = Vec::new();
@@ -73,7 +78,7 @@ pub(crate) fn resolve_names<'a>(
                 "Argument '{name}' is given twice: as '{}' and '{}'",
                 keys[0], keys[1]
             );
-            resolved.duplicates.push(line);
+            resolved.errors.push(line);
             continue;
         }
         renamed.push((name, key));
@@ -86,10 +91,22 @@ pub(crate) fn resolve_names<'a>(
 
 /// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments.
 pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
-    match name_for_key(key, names) {
-        Some(name) => format!("Unknown argument '{name}': put it into 'args'"),
+    if let Some(name) = name_for_key(key, names) {
+        return format!("Unknown argument '{name}': put it into 'args'");
+    }
+    match synonym(key, names) {
+        Some(name) => {
+            let key = truncate_for_message(key);
+            format!("Unknown argument '{key}': put it into 'args' as '{name}'")
+        }
         None => unknown_argument(key, &["tool_name", "args"]),
     }
+}
+
+/// A note with the lines for arguments that have no meaning, if there are any.
+pub(crate) fn ignored_arguments(lines: impl Iterator<Item = String>) -> Option<String> {
+    let lines: Vec<String> = lines.map(|line| format!("  - {line}")).collect();
+    (!lines.is_empty()).then(|| format!("Ignored:\n{}", lines.join("\n")))
 }
 
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
@@ -107,12 +124,21 @@ fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     }
 }
 
+/// The name that an unknown key probably means: a synonym, or one that is spelt alike.
+fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+    let similar = || closest(&key.to_lowercase(), names);
+    synonym(key, names).or_else(|| similar().filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES))
+}
+
+/// Whether the error line for an unknown key suggests a name.
+pub(crate) fn has_suggestion(key: &str, names: &[&str]) -> bool {
+    suggestion(key, names).is_some()
+}
+
 /// The error line for an unknown key.
 pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
     let shown = truncate_for_message(key);
-    let similar = closest(&key.to_lowercase(), names);
-    let similar = similar.filter(|_| key.len() >= MIN_SUGGESTED_KEY_BYTES);
-    match synonym(key, names).or(similar) {
+    match suggestion(key, names) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")
@@ -231,7 +257,7 @@ mod tests {
         let arguments = json_object(json!({"a_b": 1, "A_b": 2}));
         let resolved = resolve_names(&arguments, &["a_b", "A_b"]);
         assert!(matches!(resolved.arguments, Cow::Borrowed(_)));
-        assert!(resolved.unknown.is_empty() && resolved.duplicates.is_empty());
+        assert!(resolved.unknown.is_empty() && resolved.errors.is_empty());
     }
 
     #[test]
@@ -254,7 +280,7 @@ mod tests {
             let resolved = resolve_names(&arguments, &NAMES);
             let [first, second] = keys;
             let line = format!("Argument 'dry_run' is given twice: as '{first}' and '{second}'");
-            assert_eq!(resolved.duplicates, [line]);
+            assert_eq!(resolved.errors, [line]);
         }
     }
 

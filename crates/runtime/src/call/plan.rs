@@ -165,43 +165,30 @@ impl<'a> CallInput<'a> {
         Secrets::of(&self.arguments.arguments)
     }
 
-    /// A note about unknown arguments, if there are any: those that the call ignores, and tools that may be meant.
-    pub(crate) fn note(&self) -> Option<String> {
-        let mut lines = Vec::new();
-        if !refuses_unknown_arguments(self.tool.risk) {
-            let ignored = self.unknown_arguments();
-            lines.extend(ignored.into_iter().map(|line| format!("  - {line}")));
-            if !lines.is_empty() {
-                lines.insert(0, "Ignored:".to_owned());
-            }
-        }
-        let related = self.tools_named_by_unknown_arguments();
-        if !related.is_empty() {
-            lines.push(format!("Related tools: {}", related.join(", ")));
-        }
-        (!lines.is_empty()).then(|| lines.join("\n"))
+    /// The tool.
+    pub(crate) fn tool(&self) -> &ToolRow {
+        self.tool
     }
 
-    /// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
-    /// They share another word with the tool's name, apart from its first, which is often the program.
-    fn tools_named_by_unknown_arguments(&self) -> Vec<&'static str> {
-        let cli = self.selection.cli_of(self.tool);
-        let words = |name: &'static str| name.split(['_', '-', '.']);
-        let is_shared = |word: &str| words(self.tool_name()).skip(1).any(|own| own == word);
-        let unknown = self.arguments.unknown.iter().map(|key| key.to_lowercase());
-        let is_own = |key: &str| words(self.tool_name()).any(|own| own == key);
-        let unknown: Vec<String> = unknown.filter(|key| !is_own(key)).collect();
-        let names = self.selection.tools_of(&cli).iter();
-        let names = names.map(|tool| self.selection.text(tool.name));
-        names
-            .filter(|name| *name != self.tool_name() && words(name).any(is_shared))
-            .filter(|name| words(name).any(|word| unknown.iter().any(|key| key == word)))
-            .collect()
+    /// The names of the tool's arguments.
+    pub(crate) fn argument_names(&self) -> &[&'static str] {
+        &self.argument_names
     }
 
-    /// The error lines for the keys of a call: duplicates, then empty and unknown ones if the tool refuses them.
+    /// The value of an argument, as the call has it.
+    pub(crate) fn argument(&self, name: &str) -> Option<&Value> {
+        self.arguments.arguments.get(name)
+    }
+
+    /// The keys of the call that are no arguments of the tool.
+    pub(crate) fn unknown_keys(&self) -> &[&str] {
+        &self.arguments.unknown
+    }
+
+    /// The error lines for the keys of a call: two keys for one argument and broken JSON, then empty and unknown
+    /// arguments if the tool refuses them.
     fn name_errors(&self) -> Vec<String> {
-        let mut errors = self.arguments.duplicates.clone();
+        let mut errors = self.arguments.errors.clone();
         if refuses_unknown_arguments(self.tool.risk) {
             errors.extend(self.empty_arguments());
             errors.extend(self.unknown_arguments());
@@ -233,7 +220,7 @@ impl<'a> CallInput<'a> {
     }
 
     /// A line for each key that is not an argument.
-    fn unknown_arguments(&self) -> Vec<String> {
+    pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;
         let arguments = self.arguments.unknown.iter();
         let arguments = arguments.map(|key| unknown_argument(key, names));

@@ -21,6 +21,20 @@ use climax_arguments::reader::{ArgumentLimits, CallRefusal};
 /// The maximum edit distance of a suggested name.
 const MAX_EDIT_DISTANCE: u8 = 2;
 
+/// The largest edit distance between the name of a tool and a typo of it. It is smaller if they differ in a short part:
+/// `git_tag` is no typo of `git_log`.
+fn max_edit_distance(typo: &str, name: &str) -> u8 {
+    const LETTERS_PER_EDIT: usize = 5;
+    let pairs = typo.bytes().zip(name.bytes());
+    let common = pairs.take_while(|(one, other)| one == other).count();
+    let words_in_common = name.as_bytes()[..common]
+        .iter()
+        .rposition(|byte| *byte == b'_');
+    let differing = name.len() - words_in_common.map_or(0, |position| position + 1);
+    let max_distance = u8::try_from(1 + differing / LETTERS_PER_EDIT).unwrap_or(u8::MAX);
+    max_distance.min(MAX_EDIT_DISTANCE)
+}
+
 /// The part of a catalog that a server offers. Tool and CLI numbers are positions in `tables`.
 pub(crate) struct Selection {
     /// The baked catalog.
@@ -161,7 +175,8 @@ impl Selection {
         for tool in self.clis().flat_map(|cli| self.tools_of(&cli).iter()) {
             let name = self.text(tool.name);
             let key = name.to_ascii_lowercase();
-            let distance = edit_distance(&unknown_key, &key, MAX_EDIT_DISTANCE);
+            let max_distance = max_edit_distance(&unknown_key, &key);
+            let distance = edit_distance(&unknown_key, &key, max_distance);
             similar.extend(distance.map(|distance| (distance, name)));
         }
         // The sort is stable, so ties stay in catalog order.

@@ -111,7 +111,7 @@ pub(super) fn execute(
                 return Ok(ExitCode::SUCCESS);
             }
             Ok(dry_run) => Answer {
-                note: dry_run.note.clone(),
+                hints: dry_run.hints.clone(),
                 ..Answer::new(dry_run_text(&dry_run), false)
             },
             Err(answer) => answer,
@@ -134,7 +134,7 @@ pub(super) fn execute(
         let mut result = json!({
             "is_error": answer.is_error,
             "text": answer.text,
-            "note": answer.note,
+            "hints": answer.hints,
         });
         if let Some(structured) = answer.structured {
             result["structured"] = structured.into();
@@ -142,9 +142,9 @@ pub(super) fn execute(
         print(&format!("{result:#}\n"))?;
     } else {
         print(&format!("{}\n", answer.text))?;
-        if let Some(note) = &answer.note {
+        for hint in &answer.hints {
             // A closed terminal is no reason to fail.
-            let _ = writeln!(io::stderr(), "{note}");
+            let _ = writeln!(io::stderr(), "{hint}");
         }
     }
     Ok(if answer.is_error {

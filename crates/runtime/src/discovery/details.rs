@@ -1,7 +1,5 @@
 //! `get_tool_details`: turns the names of tools into full descriptions of them.
 
-use climax_catalog::tables::ToolRow;
-use climax_core::risk::assumed_risk;
 use climax_discovery::notes::Notes;
 use climax_discovery::rank::RankingMode;
 use serde::Serialize;
@@ -12,7 +10,7 @@ use super::result::{ExampleCall, OptionalFields, ToolFields, example_calls};
 use super::{LookupError, LookupRefusal, LookupResponse, ResponseFooter, to_json};
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
-use crate::search::ranked::{Confidence, RankedMatch, find_ranked};
+use crate::search::ranked::{RankedMatch, find_ranked};
 
 /// The tool's name.
 pub(super) const NAME: &str = "get_tool_details";
@@ -20,8 +18,6 @@ pub(super) const NAME: &str = "get_tool_details";
 /// The maximum number of names that are suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 const MAX_EXAMPLES: usize = 2;
-/// How many tools an unknown name may stand for.
-const MAX_RELATED_TOOLS: usize = 6;
 const FIND_A_TOOL: &str = "Find a tool with search_mcp_tools";
 
 /// The response about one name.
@@ -187,38 +183,6 @@ fn unknown_tool(selection: &Selection, name: &str) -> LookupError {
     };
     let message = format!("Tool '{name}' not found");
     LookupError::new(NAME, message, name, suggestions)
-}
-
-/// The names of tools that an unknown name may stand for: tools that run a program with this name, and tools whose
-/// name continues it, those with the lowest risk first; otherwise tools that a search finds with confidence.
-pub(crate) fn related_names(selection: &Selection, unknown_name: &str) -> Vec<&'static str> {
-    let prefix = format!("{unknown_name}_");
-    let tools = selection.clis().flat_map(|cli| {
-        let base = selection.text(cli.command);
-        let tools = selection.tools_of(&cli).iter();
-        tools.map(move |tool| (base, tool))
-    });
-    let mut related: Vec<ToolRow> = tools
-        .filter(|(base, tool)| {
-            let words = base.split_whitespace();
-            let mut words = words.chain(selection.text(tool.command).split_whitespace());
-            let program = words.find(|word| *word != "env" && !word.contains('='));
-            program == Some(unknown_name) || selection.text(tool.name).starts_with(&prefix)
-        })
-        .map(|(_, tool)| tool)
-        .collect();
-    // The sort is stable, so tools of the same risk stay in catalog order.
-    related.sort_by_key(|tool| assumed_risk(tool.risk));
-    related.truncate(MAX_RELATED_TOOLS);
-    if !related.is_empty() {
-        let names = related.iter().map(|tool| selection.text(tool.name));
-        return names.collect();
-    }
-    let matches = best_matches(selection, unknown_name).into_iter();
-    let confident = matches.filter(|found| found.confidence() != Confidence::Low);
-    confident
-        .map(|found| selection.text(found.tool.name))
-        .collect()
 }
 
 fn best_matches(selection: &Selection, query: &str) -> Vec<RankedMatch> {

@@ -166,7 +166,7 @@ impl ServerHandler for Mcp {
             }
         };
         self.hold(&context.id, answer.permit);
-        let texts = [answer.text].into_iter().chain(answer.note);
+        let texts = [answer.text].into_iter().chain(answer.hints);
         let blocks = texts.map(ContentBlock::text).collect();
         let mut result = if answer.is_error {
             CallToolResult::error(blocks)

@@ -49,7 +49,7 @@ pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
     let resolved = resolve_names(&call.arguments, &ARGUMENT_NAMES);
     let arena = Bump::new();
     let mut reader = ArgumentReader::new(&resolved.arguments, &arena, ArgumentLimits::default());
-    let mut errors = resolved.duplicates;
+    let mut errors = resolved.errors;
     let mut number = |reader: &mut ArgumentReader<'_>, name: &'static str, minimum: u64| {
         let integer: i64 = reader.optional(name)?;
         let number = u64::try_from(integer).ok();

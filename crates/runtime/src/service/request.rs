@@ -8,26 +8,47 @@ use serde_json::{Map, Value};
 use super::Answer;
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
-use crate::call::argument_names::resolve_names;
+use crate::call::argument_names::{
+    ignored_arguments, resolve_names, unknown_argument, unknown_parameter,
+};
 use crate::search::SearchQuery;
 use climax_arguments::reader::CallRefusal;
 
 const DEFAULT_LIMIT: usize = 10;
 
+/// The arguments of `climax_search`.
+const SEARCH_ARGUMENTS: [&str; 4] = ["query", "category", "cli", "limit"];
+
+/// A search as its client sent it.
+pub(crate) struct SearchRequest {
+    pub(crate) query: SearchQuery,
+    /// Names the arguments that have no meaning.
+    pub(crate) note: Option<String>,
+}
+
 /// Reads the arguments of `climax_search`. A value that is not a string is searched for as JSON text.
-pub(crate) fn search_query(mut arguments: Map<String, Value>) -> SearchQuery {
-    let limit = result_limit(arguments.get("limit"));
-    let mut filter = |name: &str| match arguments.shift_remove(name)? {
-        Value::String(text) => Some(text),
+///
+/// # Errors
+/// An answer that lists arguments that are given twice.
+pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchRequest, Answer> {
+    let resolved = resolve_names(arguments, &SEARCH_ARGUMENTS);
+    if !resolved.errors.is_empty() {
+        return Err(refusal(resolved.errors));
+    }
+    let unknown = resolved.unknown.iter();
+    let note = ignored_arguments(unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS)));
+    let filter = |name: &str| match resolved.arguments.get(name)? {
+        Value::String(text) => Some(text.clone()),
         Value::Null => None,
         other => Some(other.to_string()),
     };
-    SearchQuery {
+    let query = SearchQuery {
         text: filter("query"),
         category: filter("category"),
         cli: filter("cli"),
-        limit,
-    }
+        limit: result_limit(resolved.arguments.get("limit")),
+    };
+    Ok(SearchRequest { query, note })
 }
 
 /// Reads the `limit` argument: `2`, `2.0` and `"2"` are 2, numbers below 1 are 0, anything else is the default.
@@ -61,8 +82,8 @@ const ARGS_NAMES: [&str; 5] = ["args", "arguments", "parameters", "params", "inp
 /// An answer that lists the problems with the arguments.
 pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequest, Answer> {
     let named = resolve_names(&arguments, &["tool_name", "args"]);
-    if !named.duplicates.is_empty() {
-        return Err(refusal(named.duplicates));
+    if !named.errors.is_empty() {
+        return Err(refusal(named.errors));
     }
     let renamed = match named.arguments {
         Cow::Owned(renamed) => Some(renamed),
@@ -73,7 +94,11 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
     let tool = match arguments.shift_remove("tool_name") {
         Some(Value::String(name)) => name,
         None | Some(Value::Null) => {
-            return refuse("Missing required argument 'tool_name'".to_owned());
+            let mut lines = vec!["Missing required argument 'tool_name'".to_owned()];
+            let is_known = |name: &str| name == "args" || ARGS_NAMES.contains(&name);
+            let unknown = arguments.keys().filter(|name| !is_known(name));
+            lines.extend(unknown.map(|name| unknown_parameter(name, &[])));
+            return Err(refusal(lines));
         }
         Some(other) => {
             return refuse(format!(
@@ -143,14 +168,33 @@ mod tests {
         assert_eq!(result_limit(None), 10);
     }
 
+    fn read_search(arguments: Value) -> Result<SearchRequest, String> {
+        search_request(&json_object(arguments)).map_err(|answer| answer.text)
+    }
+
     #[test]
     fn a_null_filter_is_absent() {
-        let query = search_query(json_object(
-            json!({"query": null, "cli": "git", "category": 5}),
-        ));
+        let arguments = json!({"query": null, "cli": "git", "category": 5});
+        let SearchRequest { query, note } = read_search(arguments).expect("a search");
+        assert_eq!(note, None);
         assert_eq!(query.text, None);
         assert_eq!(query.cli.as_deref(), Some("git"));
         assert_eq!(query.category.as_deref(), Some("5"));
+    }
+
+    #[test]
+    fn names_of_search_arguments_are_resolved_and_unknown_ones_are_noted() {
+        let arguments = json!({"Query": "a", "max_results": 3, "q": "b"});
+        let request = read_search(arguments).expect("a search");
+        assert_eq!(request.query.text.as_deref(), Some("a"));
+        assert_eq!(request.query.limit, 10);
+        let note = "Ignored:\n  - Unknown argument 'max_results': did you mean 'limit'?\n  \
+                    - Unknown argument 'q': did you mean 'query'?";
+        assert_eq!(request.note.as_deref(), Some(note));
+        let twice = read_search(json!({"query": "a", "Query": "b"})).err();
+        let text = "Argument validation failed:\n  \
+                    - Argument 'query' is given twice: as 'query' and 'Query'";
+        assert_eq!(twice.as_deref(), Some(text));
     }
 
     /// The tool and arguments of the call, or the text of the refusal.
@@ -202,6 +246,11 @@ mod tests {
     fn invalid_call_arguments_are_refused() {
         for (arguments, line) in [
             (json!({}), "Missing required argument 'tool_name'"),
+            (
+                json!({"tool": "x", "args": {}}),
+                "Missing required argument 'tool_name'\n  - \
+                 Unknown argument 'tool': did you mean 'tool_name'?",
+            ),
             (
                 json!({"tool_name": 5}),
                 "Argument 'tool_name' must be a string, not 5",

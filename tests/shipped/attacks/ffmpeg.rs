@@ -1,0 +1,97 @@
+//! Playlists under the name of a video that let ffmpeg read other files.
+
+use std::fs;
+use std::process::Command;
+
+use climax_tests::{Folder, Server, is_installed, run};
+use serde_json::json;
+
+use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use crate::climax;
+
+#[test]
+fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
+    if !is_installed("ffmpeg") {
+        return;
+    }
+    let (project, outside, trap) = (Folder::new(), Folder::new(), Trap::new());
+    // A sound of 1,000 samples: the header of a WAV file, and silence.
+    let mut sound =
+        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\xd0\x07\0\0"
+            .to_vec();
+    sound.resize(sound.len() + 2_000, 0);
+    fs::write(project.path().join("sound.wav"), &sound).expect("a file");
+    let secret = outside.path().join("secret.mp4");
+    let mut ffmpeg = Command::new("ffmpeg");
+    ffmpeg.current_dir(project.path());
+    run(ffmpeg.args(["-nostdin", "-i", "sound.wav"]).arg(&secret));
+    let write = |path: &str, text: &str| {
+        fs::write(project.path().join(path), text).expect("a file");
+    };
+    let segments = |address: &str| {
+        format!("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{address}\n#EXT-X-ENDLIST\n")
+    };
+    write("clip.mp4", &segments(secret.to_str().expect("UTF-8")));
+    std::os::unix::fs::symlink(&secret, project.path().join("link.mp4")).expect("a link");
+    write("list.mp4", "ffconcat version 1.0\nfile link.mp4\n");
+
+    for source in ["clip.mp4", "list.mp4"] {
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.current_dir(project.path());
+        let copy = outside.path().join("copy.flac");
+        let output = run(ffmpeg.args(["-nostdin", "-y", "-i", source]).arg(copy));
+        assert!(
+            output.status.success(),
+            "ffmpeg reads the sound of {source}"
+        );
+    }
+
+    let mut command = climax();
+    command.current_dir(project.path());
+    let mut server = Server::start(&mut command);
+    call_read_tools(&mut server, "ffmpeg", project.path(), &trap, &[]);
+    let words = [
+        "list.mp4",
+        "concat:sound.wav|link.mp4",
+        "%d.wav",
+        "-",
+        "pipe:0",
+        "-f",
+    ];
+    let read = call_read_tools_with_words;
+    read(
+        &mut server,
+        "ffmpeg",
+        project.path(),
+        &trap,
+        &words,
+        "duration\":",
+    );
+    for source in ["clip.mp4", "list.mp4", "sound.wav"] {
+        let destination = outside.path().join(source).with_extension("flac");
+        let arguments =
+            json!({"directory": project.text(), "source": source, "destination": destination});
+        let response = server.call("ffmpeg_convert", &arguments);
+        assert_eq!(
+            response.is_error,
+            source != "sound.wav",
+            "{source}: {response:?}"
+        );
+    }
+}
+
+#[test]
+fn files_of_ffmpeg_are_neither_series_nor_protocols_nor_playlists() {
+    for tool in [
+        "ffmpeg_convert",
+        "ffmpeg_cut",
+        "ffmpeg_extract_audio",
+        "ffmpeg_picture",
+    ] {
+        let refused = ["pipe:0", "a|b:c", "%d.png", "-"].map(|path| json!(path));
+        check_values(tool, "source", &[json!("a b.mkv"), json!("../x")], &refused);
+        let refused = ["tee:a.mp3", "a.m3u8", "a.mpd", "-", "a.sdp", "a"].map(|path| json!(path));
+        let accepted = [json!("out/a b.mp3"), json!("a-%03d.png"), json!("a.jpeg")];
+        check_values(tool, "destination", &accepted, &refused);
+    }
+}

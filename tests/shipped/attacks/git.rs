@@ -1,0 +1,327 @@
+//! A repository whose settings and hooks name programs, and values that git reads as more than names.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use climax_tests::{Folder, Server, run};
+use serde_json::{Value, json};
+
+use super::{Trap, call_read_tools, refuses};
+use crate::{call, climax, repository, server};
+
+fn git(directory: &Path, words: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(words);
+    for (name, value) in [
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_AUTHOR_NAME", "A"),
+        ("GIT_AUTHOR_EMAIL", "a@example.org"),
+        ("GIT_COMMITTER_NAME", "A"),
+        ("GIT_COMMITTER_EMAIL", "a@example.org"),
+    ] {
+        git.env(name, value);
+    }
+    let output = run(&mut git);
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Settings whose values are programs, or commands of a shell.
+const PROGRAMS: [&str; 18] = [
+    "core.fsmonitor",
+    "core.pager",
+    "pager.log",
+    "core.editor",
+    "core.askPass",
+    "core.sshCommand",
+    "core.gitProxy",
+    "core.alternateRefsCommand",
+    "credential.helper",
+    "diff.external",
+    "diff.evil.command",
+    "diff.evil.textconv",
+    "filter.evil.clean",
+    "filter.evil.smudge",
+    "gpg.program",
+    "gpg.ssh.program",
+    "remote.evil.uploadpack",
+    "trailer.evil.command",
+];
+
+/// Settings that make git use the programs more often.
+const SETTINGS: [(&str, &str); 9] = [
+    ("log.showSignature", "true"),
+    ("format.pretty", "%G? %(trailers)"),
+    ("protocol.ext.allow", "always"),
+    ("grep.fullName", "true"),
+    ("status.submoduleSummary", "true"),
+    ("submodule.recurse", "true"),
+    ("diff.submodule", "log"),
+    // Missing objects are fetched with a program.
+    ("remote.evil.promisor", "true"),
+    ("remote.evil.url", "."),
+];
+
+const HOOKS: [&str; 3] = [
+    "post-index-change",
+    "reference-transaction",
+    "post-checkout",
+];
+
+/// A repository with commits v1.0, main and topic in which git finds a trap everywhere.
+fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
+    let folder = repository(server, "first");
+    let path = folder.path();
+    for words in [
+        &["branch", "-M", "main"][..],
+        &["tag", "v1.0"],
+        &["branch", "topic"],
+        &["commit", "--all", "--message=second"],
+    ] {
+        git(path, words);
+    }
+    fs::write(path.join("file.txt"), "six\n").expect("a file");
+    git(path, &["stash"]);
+    // As long as the committed text: git has to read the file to see the difference.
+    fs::write(path.join("file.txt"), "ten\n").expect("a file");
+    for key in PROGRAMS {
+        git(
+            path,
+            &["config", key, trap.program().to_str().expect("a path")],
+        );
+    }
+    for (key, value) in SETTINGS {
+        git(path, &["config", key, value]);
+    }
+    // An index that is older than the files makes git read all of them.
+    let index = fs::File::options()
+        .append(true)
+        .open(path.join(".git/index"));
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+    index
+        .and_then(|index| index.set_modified(long_ago))
+        .expect("a time");
+    let attributes = path.join(".git/info/attributes");
+    fs::create_dir_all(path.join(".git/info")).expect("a directory");
+    fs::write(attributes, "* filter=evil diff=evil\n").expect("a file");
+    for hook in HOOKS {
+        fs::copy(trap.program(), path.join(".git/hooks").join(hook)).expect("a hook");
+    }
+    folder
+}
+
+#[test]
+fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
+    let (mut server, trap) = (server(), Trap::new());
+    let folder = hostile_repository(&mut server, &trap);
+    git(folder.path(), &["status"]);
+    let marks = trap.take_marks();
+    assert_ne!(marks, "", "the trap works");
+    git(folder.path(), &["-c", "core.fsmonitor=false", "diff"]);
+    assert_ne!(trap.take_marks(), "", "the trap works for filters, too");
+
+    let calls = [
+        ("git_log", json!({"show_patch": true})),
+        (
+            "git_log",
+            json!({"all": true, "format": "raw", "stat": true}),
+        ),
+        (
+            "git_show",
+            json!({"revision": ["HEAD", "HEAD:file.txt", ":file.txt"]}),
+        ),
+        ("git_blame", json!({"path": "file.txt"})),
+        ("git_blame", json!({"path": "file.txt", "revision": "v1.0"})),
+        ("git_grep", json!({"pattern": "t"})),
+        ("git_diff_revisions", json!({"first": "v1.0"})),
+        (
+            "git_diff_revisions",
+            json!({"first": "v1.0", "second": "file.txt"}),
+        ),
+        ("git_diff_staged", json!({"revision": "v1.0"})),
+        ("git_diff_staged", json!({"revision": "file.txt"})),
+        ("git_stash_show", json!({"include_untracked": true})),
+        (
+            "git_ls_files",
+            json!({"deleted": true, "untracked": true, "unmerged": true}),
+        ),
+        ("git_clean_preview", json!({"ignored": true})),
+    ];
+    call_read_tools(&mut server, "git", folder.path(), &trap, &calls);
+
+    // The tools still do what they are for.
+    let repo = folder.text();
+    let arguments = json!({"directory": repo, "first": "v1.0", "format": "patch"});
+    let changes = call(&mut server, "git_diff_revisions", &arguments);
+    assert!(changes.contains("-one\n+two"), "{changes}");
+}
+
+#[test]
+fn reading_does_not_fetch_missing_objects() {
+    let (mut server, trap) = (server(), Trap::new());
+    let folder = hostile_repository(&mut server, &trap);
+    let path = folder.path();
+    let object = git(path, &["rev-parse", "v1.0:file.txt"]);
+    let (first, rest) = object.split_at(2);
+    let file = path.join(".git/objects").join(first).join(rest);
+    fs::remove_file(file).expect("an object");
+    trap.take_marks();
+    git(path, &["cat-file", "-p", &object]);
+    assert_ne!(trap.take_marks(), "", "the trap works");
+    let calls = [
+        ("git_show", json!({"revision": "v1.0:file.txt"})),
+        ("git_log", json!({"show_patch": true, "all": true})),
+        ("git_blame", json!({"path": "file.txt"})),
+        ("git_grep", json!({"pattern": "one", "revision": "v1.0"})),
+        ("git_ls_tree", json!({"revision": "v1.0", "sizes": true})),
+    ];
+    call_read_tools(&mut server, "git", path, &trap, &calls);
+}
+
+/// `git diff` compares any two files (`--no-index`) if it is not in a repository, or if one is outside of it.
+#[test]
+fn git_diff_shows_no_file_outside_of_the_repository() {
+    let mut server = server();
+    let (folder, outside) = (repository(&mut server, "first"), Folder::new());
+    for (name, text) in [("secret", "password\n"), ("empty", "")] {
+        fs::write(outside.path().join(name), text).expect("a file");
+    }
+    let paths = ["secret", "empty"].map(|name| outside.path().join(name));
+    let shown = git(
+        folder.path(),
+        &["diff", paths[0].to_str().expect("a path"), "/dev/null"],
+    );
+    assert!(shown.contains("password"), "git shows it: {shown}");
+
+    for directory in [folder.path(), outside.path()] {
+        for arguments in [
+            json!({"path": paths}),
+            json!({"path": [paths[0], "/dev/null"]}),
+            json!({"path": [paths[0]], "stat": true}),
+            json!({"revision": paths[0], "path": [paths[1]]}),
+            json!({"revision": paths[0], "staged": true}),
+        ] {
+            let mut arguments = arguments;
+            arguments["directory"] = json!(directory);
+            let response = server.call("git_diff", &arguments);
+            assert!(
+                !response.text.contains("password"),
+                "{arguments}: {response:?}"
+            );
+        }
+    }
+    let arguments = json!({"directory": outside.path(), "path": ["secret", "empty"]});
+    let response = server.call("git_diff", &arguments);
+    assert!(response.is_error && !response.text.contains("password"));
+    let grep = json!({"directory": outside.path(), "pattern": "password"});
+    let response = server.call("git_grep", &grep);
+    assert!(response.is_error && !response.text.contains("password"));
+}
+
+#[test]
+fn git_tools_refuse_refspecs_pathspec_magic_and_transports_that_start_programs() {
+    let mut server = server();
+    for (tool, arguments) in [
+        (
+            "git_fetch",
+            json!({"remote": "origin", "ref": "+main:other"}),
+        ),
+        (
+            "git_fetch",
+            json!({"remote": "origin", "ref": "main:other"}),
+        ),
+        ("git_fetch", json!({"remote": "origin", "ref": "^main"})),
+        (
+            "git_fetch",
+            json!({"remote": "origin", "ref": "refs/heads/*"}),
+        ),
+        ("git_fetch", json!({"remote": "ext::sh -c id"})),
+        (
+            "git_pull",
+            json!({"remote": "origin", "branch": "main:other"}),
+        ),
+        ("git_push", json!({"remote": "ext::sh -c id"})),
+        ("git_clone", json!({"url": "ext::sh -c id"})),
+        (
+            "git_remote_add",
+            json!({"remote": "a", "url": "ext::sh -c id"}),
+        ),
+        ("git_add", json!({"path": ":/.env"})),
+        ("git_add", json!({"path": [":(top).env"]})),
+        ("git_log", json!({"path": ":!src"})),
+        ("git_restore", json!({"path": ":(glob)**"})),
+        ("git_commit", json!({"message": "a", "path": ":/"})),
+        ("git_blame", json!({"path": "a", "line_range": ":main"})),
+        ("git_blame", json!({"path": "a", "line_range": "/a/,/b/"})),
+        ("git_stash_apply", json!({"stash": "topic"})),
+        ("git_branch_list", json!({"glob": "refs/stash"})),
+        ("git_tag_list", json!({"glob": "refs/heads"})),
+    ] {
+        refuses(&mut server, tool, &arguments);
+    }
+}
+
+#[test]
+fn ordinary_names_urls_and_paths_pass() {
+    let mut server = server();
+    let (folder, origin) = (repository(&mut server, "first"), Folder::new());
+    let (repo, url) = (folder.text(), format!("file://{}", origin.text()));
+    call(
+        &mut server,
+        "git_init",
+        &json!({"directory": origin.text(), "bare": true}),
+    );
+    let calls: [(&str, Value); 8] = [
+        ("git_remote_add", json!({"remote": "origin", "url": url})),
+        (
+            "git_remote_add",
+            json!({"remote": "ada", "url": "git@example.org:ada/project.git"}),
+        ),
+        ("git_switch_create", json!({"branch": "fix/größe"})),
+        ("git_push", json!({"remote": "origin"})),
+        ("git_fetch", json!({"remote": url, "ref": "fix/größe"})),
+        (
+            "git_fetch",
+            json!({"remote": "origin", "ref": "refs/heads/fix/größe"}),
+        ),
+        ("git_add", json!({"path": ["./file.txt", "*.txt"]})),
+        (
+            "git_blame",
+            json!({"path": "file.txt", "line_range": "1,+1"}),
+        ),
+    ];
+    for (tool, mut arguments) in calls {
+        arguments["directory"] = json!(repo);
+        call(&mut server, tool, &arguments);
+    }
+}
+
+#[test]
+fn git_fetch_of_a_branch_moves_no_local_branch() {
+    let mut server = server();
+    let folder = repository(&mut server, "first");
+    let path = folder.path();
+    git(path, &["branch", "other"]);
+    git(path, &["commit", "--all", "--message=second"]);
+    let before = git(path, &["rev-parse", "other"]);
+    git(path, &["fetch", ".", "+HEAD:other"]);
+    assert_ne!(git(path, &["rev-parse", "other"]), before, "git moves it");
+    git(path, &["branch", "--force", "other", &before]);
+    for name in ["+HEAD:other", "HEAD:other", "HEAD"] {
+        let arguments = json!({"directory": path, "remote": ".", "ref": name});
+        server.call("git_fetch", &arguments);
+        assert_eq!(git(path, &["rev-parse", "other"]), before, "{name}");
+    }
+}
+
+#[test]
+fn git_tools_that_start_filters_are_not_read_and_say_why() {
+    for tool in ["git_status", "git_diff"] {
+        let output = run(climax().args(["show", tool, "--json"]));
+        let details: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(details["risk"], "write", "{tool}");
+        let description = details["description"].as_str().expect("a text");
+        assert!(description.contains("filters"), "{tool}: {description}");
+    }
+}
