@@ -45,7 +45,7 @@ const LEXICAL_WEIGHT: f32 = 1.3;
 /// reach has the rest, so that a query whose words no tool has scores low.
 const BEST_SCORE_EXPONENT: f64 = 0.65;
 /// The weight of the similarity of a query and a tool.
-const SIMILARITY_WEIGHT: f32 = 0.8;
+const SIMILARITY_WEIGHT: f32 = 0.85;
 /// What is added to the score of a tool whose CLI the query names.
 const CLI_MENTION: f32 = 0.6;
 /// The same for a CLI whose name is everyday English.
