@@ -78,6 +78,8 @@ PROGRAMS = {
         more_help={
             "blame": LOG,
             "diff": LOG,
+            "diff-index": LOG,
+            "diff-tree": LOG,
             "log": LOG,
             "reflog show": LOG,
             "show": LOG,

@@ -6,6 +6,7 @@ mod cargo;
 mod curl;
 mod docker;
 mod ffmpeg;
+mod gh;
 mod git;
 mod jq;
 mod kubectl;

@@ -249,3 +249,43 @@ fn archives_are_created_listed_and_extracted_without_replacing_files() {
         assert_eq!(read(&folder, &extracted), "changed");
     }
 }
+
+#[test]
+fn an_existing_archive_is_kept_even_if_packing_fails() {
+    let folder = Folder::new();
+    let mut server = server();
+    write(&folder, "file", "packed");
+    write(&folder, "note.txt", "kept");
+    std::os::unix::fs::symlink("note.txt", folder.path().join("link")).expect("a link");
+    let mut create = |archive: &str, path: &str| {
+        let arguments = json!({"directory": folder.text(), "archive": archive, "path": path});
+        server.call("tar_create", &arguments)
+    };
+    assert!(!create("data.tar", "file").is_error);
+    assert!(create("data.tar", "missing").is_error);
+    let list = json!({"directory": folder.text(), "archive": "data.tar.~1~"});
+    for archive in ["note.txt", "link"] {
+        assert!(!create(archive, "file").is_error, "{archive}");
+    }
+    assert_eq!(read(&folder, "note.txt.~1~"), "kept");
+    let list = server.call("tar_list", &list);
+    assert!(list.text.contains("file"), "{list:?}");
+}
+
+#[test]
+fn a_link_with_a_slash_does_not_delete_what_it_points_to() {
+    let folder = Folder::new();
+    let mut server = server();
+    write(&folder, "kept/file", "content");
+    std::os::unix::fs::symlink("kept", folder.path().join("link")).expect("a link");
+    let arguments = json!({"directory": folder.text(), "path": "link/", "recursive": true});
+    let response = server.call("remove_file", &arguments);
+    assert!(
+        response.text.contains("'link/' does not match pattern"),
+        "{response:?}"
+    );
+    assert_eq!(read(&folder, "kept/file"), "content");
+    let arguments = json!({"directory": folder.text(), "path": ["link"], "recursive": true});
+    assert!(!server.call("remove_file", &arguments).is_error);
+    assert_eq!(read(&folder, "kept/file"), "content");
+}

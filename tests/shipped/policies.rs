@@ -67,9 +67,10 @@ fn the_git_read_only_policy_allows_no_changes() {
                 json!({"directory": elsewhere.text()}),
                 "is outside of the directories",
             ),
+            ("git_status", json!({}), "Unknown tool: git_status"),
             (
-                "git_status",
-                json!({"directory": "/"}),
+                "git_show",
+                json!({"directory": "/", "revision": "HEAD"}),
                 "is outside of the directories",
             ),
         ],
@@ -194,11 +195,11 @@ fn the_git_read_only_policy_keeps_files_outside_of_repositories_private() {
     let secret = secret.to_str().expect("UTF-8");
     for (tool, arguments) in [
         (
-            "git_diff",
-            json!({"directory": nested, "path": ["/dev/null", secret]}),
+            "git_diff_revisions",
+            json!({"directory": nested, "revision": "HEAD", "path": ["/dev/null", secret]}),
         ),
         (
-            "git_diff",
+            "git_diff_staged",
             json!({"directory": folder.text(), "path": ["/dev/null", secret]}),
         ),
         (

@@ -1,6 +1,9 @@
 //! Tools of programs that are not part of every system. Tests skip a program that is not installed.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
 
 use climax_tests::{Folder, is_installed};
 use serde_json::{Value, json};
@@ -125,4 +128,54 @@ fn ffmpeg_info_is_structured_and_only_local_files_are_read_and_written() {
         assert!(response.is_error, "{source} {destination}: {response:?}");
     }
     assert!(!folder.path().join("other.flac").exists());
+}
+
+#[test]
+fn a_backup_of_a_missing_database_creates_and_replaces_nothing() {
+    if !is_installed("sqlite3") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut server = server();
+    write(&folder, "copy.db", "not a database, but precious");
+    let arguments =
+        json!({"directory": folder.text(), "path": "missing.db", "destination": "copy.db"});
+    let response = server.call("sqlite_backup", &arguments);
+    assert!(response.is_error, "{response:?}");
+    assert!(!folder.path().join("missing.db").exists());
+    let copy = fs::read_to_string(folder.path().join("copy.db")).expect("a file");
+    assert_eq!(copy, "not a database, but precious");
+}
+
+/// Answers each request with fewer bytes than it announces.
+fn serve_broken_downloads() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc");
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[test]
+fn a_download_that_breaks_off_leaves_an_existing_file_alone() {
+    if !is_installed("curl") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut server = server();
+    write(&folder, "file", "old");
+    let url = serve_broken_downloads();
+    let arguments = json!({"directory": folder.text(), "url": url, "path": "file"});
+    let response = server.call("curl_download", &arguments);
+    assert!(response.is_error, "{response:?}");
+    let entries = fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(entries.count(), 1, "the part that arrived is removed");
+    let kept = fs::read_to_string(folder.path().join("file")).expect("a file");
+    assert_eq!(kept, "old");
 }

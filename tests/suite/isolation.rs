@@ -199,9 +199,13 @@ fn a_program_in_the_directory_of_a_call_is_not_started_for_a_relative_entry_of_p
     fs::write(&hostile, "#!/bin/echo hostile").expect("written");
     fs::set_permissions(&hostile, Permissions::from_mode(0o755)).expect("set");
     let arguments = json!({"script": "echo \"$0\"", "directory": folder.text()});
+    // `env` starts another program.
+    let through_env = json!({"script": "env sh -c 'echo \"$0\"'", "directory": folder.text()});
     for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "./:..:/usr/bin:/bin"] {
         let mut server = Server::start(fixtures!().env("PATH", path));
-        assert_eq!(server.call("shell_run", &arguments).text, "sh", "{path}");
+        for arguments in [&arguments, &through_env] {
+            assert_eq!(server.call("shell_run", arguments).text, "sh", "{path}");
+        }
     }
     let mut server = Server::start(fixtures!().env("PATH", "."));
     let response = server.call("shell_run", &arguments);

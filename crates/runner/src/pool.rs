@@ -21,6 +21,7 @@ use crate::adoption::{closed, end_orphans_of};
 use crate::connection::{Worker, WorkerConnection, WorkerHandle};
 use crate::limits::{OriginalFileLimit, ReachedLimit};
 use crate::platform;
+use crate::program::path_without_relative_entries;
 use crate::protocol::{errno, send_with_descriptors};
 use crate::run::RunnerOptions;
 use crate::supervisor;
@@ -347,9 +348,13 @@ impl WorkerPool {
         command
             .arg(supervisor::HELPER_ARGUMENT)
             .args(self.file_limit.to_argument());
-        for (name, _) in env::vars_os() {
+        for (name, value) in env::vars_os() {
             if !(self.options.inherits_variable)(&name.to_string_lossy()) {
                 command.env_remove(name);
+            } else if name == "PATH"
+                && let Some(path) = path_without_relative_entries(&value)
+            {
+                command.env("PATH", path);
             }
         }
         let process = command

@@ -10,6 +10,8 @@ use rustix::io::Errno;
 
 /// Where programs are searched for if `PATH` is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
+/// Stands for no folder at all in `PATH`.
+const MISSING_FOLDER: &str = "/nonexistent";
 
 /// Finds a program as commands are started. A name with a slash is a path, relative to the command's directory.
 /// Any other name is searched for along the absolute entries of `PATH`: a relative entry, such as `.`, would let the
@@ -35,6 +37,23 @@ pub fn find_program<'a>(
         .map_or_else(|| env::var_os("PATH"), |path| Some(path.into()))
         .unwrap_or_else(|| OsString::from(DEFAULT_PATH));
     find_along(name, &path)
+}
+
+/// `PATH` without its relative entries, if it has any. Commands get it, because programs such as `env` search for
+/// others along all entries.
+pub(crate) fn path_without_relative_entries(path: &OsStr) -> Option<OsString> {
+    let is_absolute = |folder: &PathBuf| folder.is_absolute();
+    if env::split_paths(path).all(|folder| is_absolute(&folder)) {
+        return None;
+    }
+    let absolute = env::join_paths(env::split_paths(path).filter(is_absolute)).ok()?;
+    // An empty `PATH` would mean the working directory.
+    let is_empty = absolute.is_empty();
+    Some(if is_empty {
+        MISSING_FOLDER.into()
+    } else {
+        absolute
+    })
 }
 
 fn find_along(name: &str, path: &OsStr) -> io::Result<PathBuf> {
@@ -64,6 +83,21 @@ fn check_executable(file: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_loses_its_relative_entries() {
+        for (path, expected) in [
+            ("/bin:/usr/bin", None),
+            (".:/bin", Some("/bin")),
+            ("/bin::/usr/bin", Some("/bin:/usr/bin")),
+            ("/bin:", Some("/bin")),
+            ("bin:..", Some("/nonexistent")),
+            ("", Some("/nonexistent")),
+        ] {
+            let actual = path_without_relative_entries(path.as_ref());
+            assert_eq!(actual.as_deref(), expected.map(OsStr::new), "{path}");
+        }
+    }
 
     #[test]
     fn a_name_without_a_slash_is_found_along_absolute_entries_only() {

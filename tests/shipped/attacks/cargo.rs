@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, is_installed, run};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Trap, call_read_tools, refuses};
 use crate::climax;
@@ -82,11 +82,6 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
         ("cargo_tree", json!({"path": path, "edges": ["features"]})),
         ("cargo_metadata", json!({"path": path})),
         ("cargo_metadata", json!({"path": path, "no_deps": false})),
-        ("cargo_fmt_check", json!({"path": path})),
-        (
-            "cargo_fmt_check",
-            json!({"path": path, "all_packages": true}),
-        ),
     ];
     call_read_tools(&mut server, "crates", package.path(), &trap, &calls);
     add_toolchain(&package);
@@ -98,7 +93,6 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
     for (tool, part) in [
         ("cargo_tree", "hostile v0.1.0"),
         ("cargo_metadata", "\"name\":\"hostile\""),
-        ("cargo_fmt_check", "+fn main() {}"),
     ] {
         let response = server.call(tool, &json!({"path": path}));
         assert!(response.text.contains(part), "{tool}: {response:?}");
@@ -114,6 +108,7 @@ fn cargo_tools_refuse_values_that_are_more_than_names() {
     let mut server = Server::start(&mut climax());
     for (tool, arguments) in [
         ("cargo_tree", json!({"path": "Cargo.toml"})),
+        ("cargo_metadata", json!({"path": "/etc/passwd"})),
         (
             "cargo_tree",
             json!({"path": "/a/Cargo.toml", "dependents_of": "path+file:///a"}),
@@ -135,4 +130,13 @@ fn cargo_tools_refuse_values_that_are_more_than_names() {
     ] {
         refuses(&mut server, tool, &arguments);
     }
+}
+
+#[test]
+fn cargo_fmt_check_executes_what_the_project_names_and_is_not_read() {
+    let output = run(climax().args(["show", "cargo_fmt_check", "--json"]));
+    let details: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(details["risk"], "write");
+    let description = details["description"].as_str().expect("a text");
+    assert!(description.contains("toolchain"), "{description}");
 }

@@ -83,6 +83,10 @@ fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
     }
     fs::write(path.join("file.txt"), "six\n").expect("a file");
     git(path, &["stash"]);
+    // A submodule, which gets the same settings.
+    git(path, &["clone", "--quiet", ".", "sub"]);
+    git(path, &["add", "sub"]);
+    fs::write(path.join("sub/file.txt"), "ten\n").expect("a file");
     // As long as the committed text: git has to read the file to see the difference.
     fs::write(path.join("file.txt"), "ten\n").expect("a file");
     for key in PROGRAMS {
@@ -94,19 +98,27 @@ fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
     for (key, value) in SETTINGS {
         git(path, &["config", key, value]);
     }
-    // An index that is older than the files makes git read all of them.
-    let index = fs::File::options()
-        .append(true)
-        .open(path.join(".git/index"));
-    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
-    index
-        .and_then(|index| index.set_modified(long_ago))
-        .expect("a time");
-    let attributes = path.join(".git/info/attributes");
-    fs::create_dir_all(path.join(".git/info")).expect("a directory");
-    fs::write(attributes, "* filter=evil diff=evil\n").expect("a file");
-    for hook in HOOKS {
-        fs::copy(trap.program(), path.join(".git/hooks").join(hook)).expect("a hook");
+    let settings = path.join(".git");
+    for directory in [settings.clone(), path.join("sub/.git")] {
+        if directory != settings {
+            fs::copy(settings.join("config"), directory.join("config")).expect("a file");
+        }
+        // An index that is older than the files makes git read all of them.
+        let index = fs::File::options()
+            .append(true)
+            .open(directory.join("index"));
+        index
+            .and_then(|index| index.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)))
+            .expect("a time");
+        fs::create_dir_all(directory.join("info")).expect("a directory");
+        fs::write(
+            directory.join("info/attributes"),
+            "* filter=evil diff=evil\n",
+        )
+        .expect("a file");
+        for hook in HOOKS {
+            fs::copy(trap.program(), directory.join("hooks").join(hook)).expect("a hook");
+        }
     }
     folder
 }
@@ -177,6 +189,24 @@ fn reading_does_not_fetch_missing_objects() {
         ("git_ls_tree", json!({"revision": "v1.0", "sizes": true})),
     ];
     call_read_tools(&mut server, "git", path, &trap, &calls);
+}
+
+#[test]
+fn git_blame_shows_no_line_of_a_file_that_the_settings_name() {
+    let (mut server, outside) = (server(), Folder::new());
+    let folder = repository(&mut server, "first");
+    let secret = outside.path().join("secret");
+    fs::write(&secret, "password\n").expect("a file");
+    let secret = secret.to_str().expect("a path");
+    git(folder.path(), &["config", "blame.ignoreRevsFile", secret]);
+    let plain = git(folder.path(), &["blame", "file.txt"]);
+    assert_eq!(
+        plain, "",
+        "git reads the file, and shows its first line as an error"
+    );
+    let arguments = json!({"directory": folder.text(), "path": "file.txt"});
+    let blame = call(&mut server, "git_blame", &arguments);
+    assert!(!blame.contains("password"), "{blame}");
 }
 
 /// `git diff` compares any two files (`--no-index`) if it is not in a repository, or if one is outside of it.
@@ -323,5 +353,24 @@ fn git_tools_that_start_filters_are_not_read_and_say_why() {
         assert_eq!(details["risk"], "write", "{tool}");
         let description = details["description"].as_str().expect("a text");
         assert!(description.contains("filters"), "{tool}: {description}");
+    }
+}
+
+/// Unlike `.git`, such a directory arrives with a clone.
+#[test]
+fn a_git_directory_among_the_files_of_a_project_is_not_used() {
+    let (mut server, trap) = (server(), Trap::new());
+    let folder = hostile_repository(&mut server, &trap);
+    let hidden = folder.path().join("hidden");
+    fs::rename(folder.path().join(".git"), &hidden).expect("a directory");
+    let tree = folder.path().to_str().expect("a path");
+    git(&hidden, &["config", "core.worktree", tree]);
+    trap.take_marks();
+    git(&hidden, &["status"]);
+    assert_ne!(trap.take_marks(), "", "the trap works");
+    for tool in ["git_status", "git_diff", "git_log", "git_fetch"] {
+        let response = server.call(tool, &json!({"directory": hidden}));
+        assert!(response.is_error, "{tool}: {response:?}");
+        assert_eq!(trap.take_marks(), "", "{tool}");
     }
 }

@@ -18,30 +18,28 @@ fn hostile_package(trap: &Trap, registry: &RecordingServer) -> Folder {
     let (path, text) = (folder.path(), folder.text());
     let (program, address) = (trap.program(), &registry.address);
     let (program, module) = (program.display(), path.join("module.js"));
-    let mut settings = format!(
-        "registry=http://{address}/${{SECRET}}/\n//{address}/:_authToken=${{SECRET}}\n\
-         node-options=--require {}\ninit-module={}\nfetch-retries=0\nignore-scripts=false\n",
-        module.display(),
-        module.display()
-    );
-    for key in [
+    let mut settings = vec![
+        format!("registry=http://{address}/${{SECRET}}/"),
+        format!("//{address}/:_authToken=${{SECRET}}"),
+        format!("node-options=--require {}", module.display()),
+        format!("init-module={}", module.display()),
+        "fetch-retries=0\nignore-scripts=false\ntiming=true\nlogs-max=10\n".to_owned(),
+    ];
+    let programs = [
         "git",
         "script-shell",
         "shell",
         "editor",
         "viewer",
         "browser",
-    ] {
-        settings += &format!("{key}={program}\n");
-    }
-    for (key, value) in [
+    ];
+    settings.extend(programs.map(|key| format!("{key}={program}")));
+    let directories = [
         ("cache", "cache"),
         ("logs-dir", "logs"),
         ("pack-destination", "src"),
-    ] {
-        settings += &format!("{key}={text}/{value}\n");
-    }
-    settings += "timing=true\nlogs-max=10\n";
+    ];
+    settings.extend(directories.map(|(key, name)| format!("{key}={text}/{name}")));
     let scripts: Vec<String> = ["test", "prepare", "prepack", "postpack", "preview", "env"]
         .iter()
         .map(|name| format!("\"{name}\": \"{program} {name}\""))
@@ -56,7 +54,7 @@ fn hostile_package(trap: &Trap, registry: &RecordingServer) -> Folder {
     let module = format!("require('child_process').execFileSync('{program}')\n");
     fs::create_dir_all(path.join("node_modules/dep")).expect("a directory");
     for (name, text) in [
-        (".npmrc", settings.as_str()),
+        (".npmrc", &*settings.join("\n")),
         ("package.json", &manifest),
         ("package-lock.json", lock),
         ("module.js", &module),
