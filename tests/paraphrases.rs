@@ -63,7 +63,7 @@ const PARAPHRASES: [(&str, &str); 30] = [
 ];
 
 /// Tools and stems of words that their descriptions have got since the paraphrases were written.
-const SHARED_WORDS: [(&str, &str); 8] = [
+const SHARED_WORDS: [(&str, &str); 9] = [
     ("git_restore", "edit"),
     ("git_restore", "local"),
     ("kubectl_scale", "replica"),
@@ -71,6 +71,7 @@ const SHARED_WORDS: [(&str, &str); 8] = [
     ("disk_usage", "folder"),
     ("cargo_clippy", "lint"),
     ("cargo_clippy", "rust"),
+    ("gh_issue_create", "bug"),
     ("diff_files", "compar"),
 ];
 
