@@ -65,7 +65,7 @@ fn check_cli(
         );
     }
     if let Some(command) = &config.command {
-        check_shell_syntax(command, report);
+        check_shell_syntax(command, ProgramWords(1), report);
     }
     check_pass_env(&config.pass_env, report);
     for text in config.command.iter().chain(&config.working_dir) {
@@ -164,12 +164,20 @@ fn pass_env(config: &WrittenConfig, global_arguments: &[GlobalArgument]) -> Vec<
     names
 }
 
+/// How many words at the beginning of a command name the program. They may be anything, such as `<`.
+struct ProgramWords(usize);
+
 /// Reports pipes and redirections, and warns about quotes. Only a shell would interpret them.
-fn check_shell_syntax(command: &Spanned<String>, report: &mut Vec<Diagnostic>) {
+fn check_shell_syntax(
+    command: &Spanned<String>,
+    ProgramWords(program_words): ProgramWords,
+    report: &mut Vec<Diagnostic>,
+) {
     const OPERATORS: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"];
     let is_quoted = |word: &str| word.starts_with(['"', '\'']) || word.ends_with(['"', '\'']);
     let mut words = command.value.split_whitespace();
-    if let Some(word) = words.clone().find(|word| OPERATORS.contains(word)) {
+    let mut arguments = words.clone().skip(program_words);
+    if let Some(word) = arguments.find(|word| OPERATORS.contains(word)) {
         let message = format!("commands run without a shell, which would interpret `{word}`");
         report.push(
             Diagnostic::new(Code::ShellOperator, command.span, message)
@@ -215,7 +223,7 @@ fn check_tool(
     }
     if let Some(command) = &written.command {
         reject_nul(command, report);
-        check_shell_syntax(command, report);
+        check_shell_syntax(command, ProgramWords(0), report);
     }
     check_templates(&written, report);
     let risk = written.risk.as_ref().map(|risk| risk.value);

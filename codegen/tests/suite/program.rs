@@ -44,6 +44,17 @@ fn check_shows_all_errors_of_all_configs_and_fails() {
 }
 
 #[test]
+fn a_program_may_be_named_like_a_shell_operator() {
+    let folder = std::env::temp_dir().join(format!("climax-operator-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let config = "name: sym\ncategory: text\ncommand: <\ntools: [{name: a, description: A}]\n";
+    std::fs::write(folder.join("sym.yaml"), config).expect("a file");
+    let output = climax_codegen(&["check", folder.to_str().expect("UTF-8")]);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
 fn check_prints_diagnostics_as_json() {
     let output = climax_codegen(&["check", "--json", "rejected/no_tools.yaml"]);
     assert_eq!(output.status.code(), Some(1));
