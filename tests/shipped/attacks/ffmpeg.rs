@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
@@ -49,7 +49,14 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
     let mut command = climax();
     command.current_dir(project.path());
     let mut server = Server::start(&mut command);
-    call_read_tools(&mut server, "ffmpeg", project.path(), &trap, &[]);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "ffmpeg",
+        path: project.path(),
+        trap: &trap,
+        secret: "duration\":",
+    };
+    hostile.call_read_tools(&[]);
     let words = [
         "list.mp4",
         "concat:sound.wav|link.mp4",
@@ -58,15 +65,7 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
         "pipe:0",
         "-f",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "ffmpeg",
-        project.path(),
-        &trap,
-        &words,
-        "duration\":",
-    );
+    hostile.call_read_tools_with_words(&words);
     for source in ["clip.mp4", "list.mp4", "sound.wav"] {
         let destination = outside.path().join(source).with_extension("flac");
         let arguments =
