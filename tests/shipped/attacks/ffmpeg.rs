@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{HostileProject, Trap, check_values};
 use crate::climax;
+use crate::programs::silence;
 
 #[test]
 fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
@@ -15,12 +16,7 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
         return;
     }
     let (project, outside, trap) = (Folder::new(), Folder::new(), Trap::new());
-    // A sound of 1,000 samples: the header of a WAV file, and silence.
-    let mut sound =
-        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\xd0\x07\0\0"
-            .to_vec();
-    sound.resize(sound.len() + 2_000, 0);
-    fs::write(project.path().join("sound.wav"), &sound).expect("a file");
+    fs::write(project.path().join("sound.wav"), silence()).expect("a file");
     let secret = outside.path().join("secret.mp4");
     let mut ffmpeg = Command::new("ffmpeg");
     ffmpeg.current_dir(project.path());

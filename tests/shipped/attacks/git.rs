@@ -1,6 +1,7 @@
 //! A repository whose settings and hooks name programs, and values that git reads as more than names.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -129,6 +130,7 @@ fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
     let secret = outside.path().join("secret");
     fs::write(&secret, "top-secret\n").expect("a file");
     let folder = hostile_repository(&mut server, &trap);
+    symlink(&secret, folder.path().join("link")).expect("a link");
     git(folder.path(), &["status"]);
     let marks = trap.take_marks();
     assert_ne!(marks, "", "the trap works");

@@ -78,6 +78,10 @@ fn reading_files_in_a_hostile_project_starts_nothing_and_reads_no_other_file() {
     let calls = [
         ("sort_lines", json!({"path": "README.md", "unique": true})),
         (
+            "search_directory",
+            json!({"pattern": "secret", "path": "."}),
+        ),
+        (
             "diff_files",
             json!({"first": "src", "second": "copy", "recursive": true}),
         ),

@@ -1,6 +1,7 @@
 //! Remote shells, and rules in the place of globs.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, is_installed, run};
@@ -21,6 +22,7 @@ fn comparing_directories_starts_no_remote_shell() {
         fs::create_dir_all(project.path().join(path)).expect("a folder");
     }
     fs::write(project.path().join("projects/a"), "a").expect("a file");
+    symlink(outside.path(), project.path().join("projects/link")).expect("a link");
     let in_project = |command: &mut Command| {
         command
             .current_dir(project.path())
