@@ -90,3 +90,16 @@ fn files_of_ffmpeg_are_neither_series_nor_protocols_nor_playlists() {
         check_values(tool, "destination", &accepted, &refused);
     }
 }
+
+/// YAML cannot share a part of a command.
+#[test]
+fn ffmpeg_and_ffprobe_admit_the_same_formats() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/ffmpeg.yaml");
+    let config = fs::read_to_string(path).expect("a config");
+    let lists: Vec<&str> = config
+        .split("-format_whitelist ")
+        .filter_map(|rest| rest.split_whitespace().next())
+        .filter(|list| list.starts_with("mov,"))
+        .collect();
+    assert!(lists.len() == 2 && lists[0] == lists[1], "{lists:?}");
+}
