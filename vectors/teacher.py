@@ -77,7 +77,7 @@ def main() -> None:
     quantised = data / "teacher.onnx"
     export(model, quantised)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 2
+    options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(quantised), options, providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.no_padding()

@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data
     torch.manual_seed(SEED)
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     random_numbers = numpy.random.default_rng(SEED)
     vocabulary = json.loads((data / "vocabulary.json").read_text())
     number_of = {stem: number for number, stem in enumerate(vocabulary["stems"])}

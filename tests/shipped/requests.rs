@@ -124,8 +124,8 @@ fn an_unknown_argument_that_is_in_the_name_of_another_tool_suggests_that_tool() 
     ] {
         let refused = server.call(tool, &args);
         assert!(refused.is_error, "{tool}");
-        let note = format!("Related tools: {suggested}");
-        assert_eq!(refused.hint(), Some(note.as_str()), "{tool}");
+        let hint = format!("Related tools: {suggested}");
+        assert_eq!(refused.hint(), Some(hint.as_str()), "{tool}");
     }
     let refused = server.call("git_reset", &json!({"quiet": true}));
     assert_eq!(refused.hints.len(), 1, "no tool has this in its name");
@@ -136,15 +136,15 @@ fn an_unknown_tool_suggests_tools_of_that_program_and_with_that_prefix() {
     let mut server = server();
     for (unknown, suggested) in [("ls", "list_files"), ("cat", "read_file")] {
         let response = server.call(unknown, &json!({}));
-        let note = response.hint().unwrap_or_default();
-        assert!(note.contains(suggested), "{unknown}: {note}");
+        let hint = response.hint().unwrap_or_default();
+        assert!(hint.contains(suggested), "{unknown}: {hint}");
     }
     let response = server.call("git_stash", &json!({}));
-    let note = response.hint().unwrap_or_default();
-    let (push, drop) = (note.find("git_stash_push"), note.find("git_stash_drop"));
+    let hint = response.hint().unwrap_or_default();
+    let (push, drop) = (hint.find("git_stash_push"), hint.find("git_stash_drop"));
     assert!(
         push.is_some() && push < drop,
-        "the destructive tool is last: {note}"
+        "the destructive tool is last: {hint}"
     );
 }
 
@@ -179,7 +179,7 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
 }
 
 /// Names of tools that agents guessed, and the tools that they meant.
-const GUESSED_NAMES: [(&str, &str); 19] = [
+const GUESSED_NAMES: [(&str, &str); 21] = [
     ("git_checkout", "git_switch"),
     ("git_checkout", "git_restore"),
     ("git_unstage_all", "git_unstage"),
@@ -199,6 +199,8 @@ const GUESSED_NAMES: [(&str, &str); 19] = [
     ("edit_file", "replace_text"),
     ("create_file", "write_file"),
     ("npm_run_script", "npm_run"),
+    ("cargo_serach", "cargo_search"),
+    ("cargo_dependency_tree", "cargo_tree"),
 ];
 
 /// Whether hints describe a tool.

@@ -184,6 +184,32 @@ fn the_examples_of_the_config_are_shown() {
 }
 
 #[test]
+fn a_list_or_map_that_a_policy_requires_must_not_be_empty_and_examples_without_it_are_gone() {
+    let folder = Folder::new();
+    let policy = folder.path().join("policy.yaml");
+    let text = "tools:\n  lists:\n    args:\n      level: {required: true}\n      labels: {required: true}\n      \
+                fields: {required: true}\n";
+    fs::write(&policy, text).expect("a policy");
+    let mut command = golden(&folder, "true");
+    let mut server = Server::start(command.arg("--policy").arg(&policy));
+    let args = json!({"files": ["a"], "level": [], "labels": {}});
+    let text = server.call("lists", &args).text;
+    for name in ["level", "labels", "fields"] {
+        assert!(
+            text.contains(&format!("Missing required argument '{name}'")),
+            "{text}"
+        );
+    }
+    // The config's example has no `fields`.
+    let output = run(golden(&folder, "true")
+        .args(["show", "lists", "--json", "--policy"])
+        .arg(&policy));
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let example = &shown["examples"][0]["arguments"]["args"];
+    assert!(example["fields"].is_array(), "{shown}");
+}
+
+#[test]
 fn limits_of_a_policy_apply_to_every_item_and_entry() {
     let folder = Folder::new();
     let policy = folder.path().join("policy.yaml");

@@ -120,7 +120,7 @@ fn a_call_without_a_tool_name_says_which_key_may_be_meant() {
         &response,
         &[
             "Missing required argument 'tool_name'",
-            "Unknown argument 'function': did you mean 'tool_name'?",
+            "Unknown argument 'function': expected one of tool_name, args",
         ],
     );
     for key in ["tool", "name"] {
@@ -232,8 +232,8 @@ fn a_refusal_describes_the_tool_with_its_arguments() {
         response.hints,
         ["docker_ps: List running containers\n  - all_states (boolean)"]
     );
-    // A program that fails may have run in the wrong directory, but its arguments are valid.
-    let hint = "Argument 'where' was not given: the command ran in the server's directory";
+    // A program that fails is not an argument error, but it may have run in the wrong directory.
+    let hint = "Argument 'where' was not given: the command ran in the default directory";
     assert_eq!(server.call("missing_program", &json!({})).hints, [hint]);
     let arguments = json!({"where": "/"});
     let response = server.call("missing_program", &arguments);
@@ -241,6 +241,20 @@ fn a_refusal_describes_the_tool_with_its_arguments() {
         response.is_error && response.hints.is_empty(),
         "{response:?}"
     );
+}
+
+#[test]
+fn a_flood_of_unknown_arguments_gets_a_short_answer() {
+    let mut server = start();
+    let arguments = (0..5_000).map(|number| (format!("remove{number}"), json!(1)));
+    let arguments: serde_json::Map<String, Value> = arguments.collect();
+    let response = server.call("docker_rm", &arguments.into());
+    assert!(
+        response.text.ends_with("- 4980 more unknown arguments"),
+        "{response:?}"
+    );
+    let bytes: usize = response.hints.iter().map(String::len).sum();
+    assert!(response.text.len() + bytes < 4_000, "{response:?}");
 }
 
 #[test]

@@ -229,6 +229,22 @@ fn an_argument_that_a_policy_requires_must_be_given() {
 }
 
 #[test]
+fn a_required_argument_must_be_given_even_if_it_has_a_default() {
+    let folder = Folder::new();
+    let policy = "tools:\n  dump_defaults: {args: {count: {required: true}, path: {required: false}}}\n  \
+                  dump_kinds: {args: {key: {required: true}}}\n";
+    let policy = write_policy(&folder, "policy.yaml", policy);
+    let mut server = Server::start(&mut fixtures!("--policy", policy));
+    let line = "Policy validation failed:\n  - Missing required argument 'count'";
+    assert_eq!(server.call("dump_defaults", &json!({})).text, line);
+    assert!(!server.call("dump_defaults", &json!({"count": 3})).is_error);
+    // Programs take an empty text for their default.
+    let line = "Policy validation failed:\n  - Missing required argument 'key'";
+    assert_eq!(server.call("dump_kinds", &json!({"key": ""})).text, line);
+    assert!(!server.call("dump_kinds", &json!({"key": "a"})).is_error);
+}
+
+#[test]
 fn invalid_arguments_are_reported_before_policy_violations() {
     for mut command in both() {
         let mut server = Server::start(&mut command);

@@ -259,6 +259,7 @@ mod baked {
             text: Cow::Borrowed("added"),
             rows: Table::baked(b"\0\0\0\0\x05\0\0\0\0\0\0\0\x02\0\0\0"),
         },
+        system_tools: Table::baked(b""),
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(

@@ -293,6 +293,7 @@ mod baked {
             text: Cow::Borrowed("every-kind"),
             rows: Table::baked(b"\0\0\0\0\x0a\0\0\0\0\0\0\0\x02\0\0\0"),
         },
+        system_tools: Table::baked(b""),
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(

@@ -312,6 +312,7 @@ mod baked {
             text: Cow::Borrowed("phf"),
             rows: Table::baked(b"\0\0\0\0\x03\0\0\0\0\0\0\0\x08\0\0\0"),
         },
+        system_tools: Table::baked(b""),
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(

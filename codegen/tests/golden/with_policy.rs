@@ -214,6 +214,7 @@ mod baked {
             text: Cow::Borrowed("notes"),
             rows: Table::baked(b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\0\0"),
         },
+        system_tools: Table::baked(b""),
         notes: Notes {
             text: Cow::Borrowed(
                 concat!(

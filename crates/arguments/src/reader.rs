@@ -346,13 +346,15 @@ impl<'a> ArgumentReader<'a> {
         }
     }
 
-    /// Adds a violation for each argument that policies require and the call does not give.
+    /// Adds a violation for each argument that policies require and the call does not give. An empty text counts as
+    /// missing, because programs take it for their default.
     fn check_required_by_policies(&mut self) {
         let limits = self.limits;
         let required = limits.rows.iter().filter(|limit| limit.is_required);
         for limit in required {
             let name = limit.argument.of(limits.text);
-            if self.is_absent_list(name) || self.is_absent_map(name) {
+            let is_empty = self.get_non_null(name) == Some(&Value::String(String::new()));
+            if is_empty || self.is_absent_list(name) || self.is_absent_map(name) {
                 let line = format!("Missing required argument '{name}'");
                 if !self.policy_violations.contains(&line) {
                     self.policy_violations.push(line);

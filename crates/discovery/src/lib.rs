@@ -24,12 +24,14 @@ pub mod trigrams;
 pub mod vectors;
 
 use climax_catalog::facts::Facts;
+use climax_catalog::rows::Table;
 
 use cli_mentions::{CliNames, build_cli_names};
 use index::{Index, build_index};
 use meaning::{Meaning, build_meaning};
 use notes::{Notes, notes};
 use relations::relations;
+use tool_type::system_tools;
 use vectors::Vectors;
 
 climax_catalog::tables! {
@@ -41,6 +43,8 @@ climax_catalog::tables! {
         meaning: Meaning,
         /// The names of CLIs, to recognise them in queries.
         cli_names: CliNames,
+        /// The tools that start a base command of the operating system, in ascending order.
+        system_tools: Table<u32>,
         /// Derived information about each tool.
         notes: Notes,
     }
@@ -57,6 +61,7 @@ pub fn derive(facts: &Facts<'_>) -> Discovery {
         notes: notes(facts, &relations, &centrality),
         meaning: build_meaning(facts, &index),
         cli_names: build_cli_names(facts),
+        system_tools: system_tools(facts),
         index,
     }
 }

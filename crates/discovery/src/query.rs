@@ -17,6 +17,8 @@ const DISTANCE_2_WEIGHT: f64 = 0.35;
 const MAX_CORRECTIONS: usize = 3;
 /// The weight of a neighbour, relative to its closeness. It is at most that of the word's own term.
 const NEIGHBOUR_WEIGHT: f64 = 2.2;
+/// The share of that weight that counts if the index has the word itself: synonyms then say less.
+const KNOWN_WORD_NEIGHBOUR_SHARE: f64 = 0.8;
 /// The relative length that is assumed for a word without a vector.
 const UNKNOWN_RELATIVE_LENGTH: f64 = 1.2;
 /// The weight of a word that no tool has, relative to one that a single tool has, if meaning counts.
@@ -128,10 +130,11 @@ fn query_word(
     }
     if let (Some(meaning), Some(known)) = (meaning, word_meaning) {
         let neighbours = meaning.neighbours(known.number).into_iter();
+        let share = own_row.map_or(1.0, |_| KNOWN_WORD_NEIGHBOUR_SHARE);
         terms.extend(neighbours.map(|neighbour: Neighbour| QueryTerm {
             row: neighbour.row,
             match_kind: MatchKind::Meaning,
-            weight: (NEIGHBOUR_WEIGHT * neighbour.closeness()).min(1.0),
+            weight: share * (NEIGHBOUR_WEIGHT * neighbour.closeness()).min(1.0),
         }));
     }
     let idf = own_row.map_or_else(

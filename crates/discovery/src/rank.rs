@@ -1,5 +1,7 @@
 //! Turns a query into the best matching tools.
 
+use climax_catalog::rows::Rows;
+
 use crate::Discovery;
 use crate::cli_mentions::{CliNames, mentioned_names};
 use crate::index::{MAX_IMPACT, MAX_NAME_SHARE, round_to_u32};
@@ -43,11 +45,14 @@ const LEXICAL_WEIGHT: f32 = 1.3;
 /// reach has the rest, so that a query whose words no tool has scores low.
 const BEST_SCORE_EXPONENT: f64 = 0.65;
 /// The weight of the similarity of a query and a tool.
-const SIMILARITY_WEIGHT: f32 = 0.8;
+const SIMILARITY_WEIGHT: f32 = 0.85;
 /// What is added to the score of a tool whose CLI the query names.
 const CLI_MENTION: f32 = 0.6;
 /// The same for a CLI whose name is everyday English.
 const EVERYDAY_CLI_MENTION: f32 = 0.42;
+/// What is added to the score of a tool that starts a base command of the operating system and has a word of the
+/// query, or one close in meaning. Among tools that match alike, the one that everybody knows is meant more often.
+const SYSTEM_TOOL: f32 = 0.12;
 /// How many tools are compared with the query in all dimensions: the best ones by a first estimate.
 const MAX_COMPARED_TOOLS: usize = 128;
 /// The same if only similarity counts: the estimate is worse then.
@@ -74,6 +79,7 @@ pub struct Ranker<'d> {
     index: TermIndex<'d>,
     meaning: Option<MeaningIndex<'d>>,
     cli_names: &'d CliNames,
+    system_tools: Rows<'d, u32>,
 }
 
 /// What the words of a query say about a tool, as fixed-point numbers.
@@ -127,6 +133,7 @@ impl<'d> Ranker<'d> {
             index: discovery.index.term_index(tools),
             meaning: MeaningIndex::new(&discovery.meaning),
             cli_names: &discovery.cli_names,
+            system_tools: discovery.system_tools.rows(),
         }
     }
 
@@ -152,6 +159,7 @@ impl<'d> Ranker<'d> {
                 }
                 MAX_COMPARED_BY_SIMILARITY
             } else {
+                self.prefer_system_tools(&mut candidates);
                 self.add_cli_mentions(meaning, query, &mut candidates);
                 MAX_COMPARED_TOOLS
             };
@@ -235,6 +243,17 @@ impl<'d> Ranker<'d> {
         tools
     }
 
+    /// Raises the scores of tools that start base commands. The candidates are in catalog order.
+    fn prefer_system_tools(&self, candidates: &mut [Candidate]) {
+        for tool in self.system_tools.iter() {
+            if let Some(candidate) = candidate_of(candidates, tool)
+                && candidate.lexical > 0.0
+            {
+                candidate.lexical += SYSTEM_TOOL;
+            }
+        }
+    }
+
     /// Raises the scores of the tools of CLIs that a query names. The candidates are in catalog order.
     fn add_cli_mentions(
         &self,
@@ -245,9 +264,8 @@ impl<'d> Ranker<'d> {
         for name in mentioned_names(query) {
             let is_everyday = meaning.is_everyday(&name);
             for tool in self.cli_names.tools(&name) {
-                let position = candidates.binary_search_by_key(&tool, |candidate| candidate.tool);
-                if let Ok(position) = position {
-                    candidates[position].lexical += if is_everyday {
+                if let Some(candidate) = candidate_of(candidates, tool) {
+                    candidate.lexical += if is_everyday {
                         EVERYDAY_CLI_MENTION
                     } else {
                         CLI_MENTION
@@ -256,6 +274,12 @@ impl<'d> Ranker<'d> {
             }
         }
     }
+}
+
+/// The candidate that is a tool. The candidates are in catalog order.
+fn candidate_of(candidates: &mut [Candidate], tool: u32) -> Option<&mut Candidate> {
+    let position = candidates.binary_search_by_key(&tool, |candidate| candidate.tool);
+    candidates.get_mut(position.ok()?)
 }
 
 /// Compares candidates with a query by meaning. The first dimensions are compared for all, and the others for the
@@ -386,6 +410,24 @@ mod tests {
         assert_eq!(search("delete it", RankingMode::Hybrid)[0], "remove_file");
         let found = search("delete it with beta", RankingMode::Hybrid);
         assert!(["start", "zzqx"].contains(&found[0]), "{found:?}");
+    }
+
+    #[test]
+    #[cfg(feature = "meaning")]
+    fn base_commands_come_before_programs_that_match_alike() {
+        let mut facts = facts();
+        for (cli, command) in facts.clis.iter_mut().zip(["archiver", "tar"]) {
+            cli.command = command;
+        }
+        for tool in &mut facts.tools {
+            tool.name = "pack";
+            tool.description = "Pack files";
+        }
+        let discovery = derive(&facts);
+        let ranker = Ranker::new(&discovery, facts.tools.len());
+        let first = |mode| ranker.rank("pack files", mode, 10, |_| true).best[0].tool;
+        assert_eq!(first(RankingMode::Keyword), 0);
+        assert_eq!(first(RankingMode::Hybrid), 2);
     }
 
     #[test]

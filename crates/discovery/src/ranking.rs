@@ -25,8 +25,8 @@ impl Calibration {
     fn of(mode: RankingMode) -> Self {
         let (score_weight, lead_weight, offset, min_competitor_score) = match mode {
             RankingMode::Keyword => (0.4, 7.6, -1.8, 0.6),
-            RankingMode::Hybrid => (0.3, 4.8, -1.9, 1.1),
-            RankingMode::Semantic => (0.6, 10.0, -2.2, 0.35),
+            RankingMode::Hybrid => (0.3, 4.8, -2.0, 1.1),
+            RankingMode::Semantic => (0.6, 10.0, -2.3, 0.35),
         };
         Self {
             score_weight,

@@ -4,11 +4,10 @@
 const SYNONYM_GROUPS: &str = "\
     path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
-    destination dest dst target output_path\n\
-    overwrite force clobber replace\n\
+    destination dest dst output_path\n\
+    overwrite clobber\n\
     source src\n\
     query search search_query keyword keywords q\n\
-    tool tool_name name tool_id function\n\
     pattern regex regexp\n\
     text content contents data body stdin\n\
     message msg comment\n\

@@ -1,5 +1,8 @@
 //! Classifies a tool by the origin of its program, which follows from its command.
 
+use climax_catalog::facts::Facts;
+use climax_catalog::rows::Table;
+
 /// The origin of a tool's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolType {
@@ -93,6 +96,17 @@ pub fn tool_type(base: &str, command: &str) -> ToolType {
     } else {
         ToolType::ThirdParty
     }
+}
+
+/// The numbers of the tools that start a base command of the operating system.
+pub(crate) fn system_tools(facts: &Facts<'_>) -> Table<u32> {
+    let mut numbers = Table::default();
+    for (number, tool) in (0..).zip(&facts.tools) {
+        if tool_type(facts.cli_of(tool).command, tool.command) == ToolType::System {
+            numbers.push(&number);
+        }
+    }
+    numbers
 }
 
 /// A program's name without its directory, if that is a system directory.

@@ -13,7 +13,7 @@ use climax_runner::{OutputStore, StoredOutput};
 use serde_json::{Map, Value, json};
 
 use crate::call::CallRequest;
-use crate::call::answer::CallAnswer;
+use crate::call::answer::{CallAnswer, CallResult};
 use crate::registration::{
     BehaviourHints, OUTPUT_TOOL, OutputAccess, ToolDescription, json_object,
 };
@@ -83,8 +83,7 @@ impl OutputReader {
             Ok(page) => CallAnswer {
                 structured: None,
                 text: self.page_text(&request.id, page),
-                is_error: false,
-                has_invalid_arguments: false,
+                result: CallResult::Succeeded,
             },
             Err(ReadError::Refused(reason)) => {
                 CallAnswer::refusal(&CallRefusal::Arguments(vec![reason]))
@@ -409,7 +408,7 @@ mod tests {
         };
         for id in ["x", "0123456789abcdef0123456789abcdef"] {
             let answer = reader.read(&call(json_object(json!({"id": id}))));
-            assert!(answer.is_error);
+            assert_ne!(answer.result, CallResult::Succeeded);
             assert!(answer.text.starts_with(&format!("Unknown output '{id}'. ")));
         }
     }

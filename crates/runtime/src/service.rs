@@ -18,7 +18,7 @@ use climax_core::risk::{Risk, assumed_risk};
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
 
-use crate::call::answer::CallAnswer;
+use crate::call::answer::{CallAnswer, CallResult};
 use crate::call::plan::CallInput;
 use crate::call::{CallRequest, CallState, DryRun, Executor};
 use crate::catalog::selection::Selection;
@@ -27,7 +27,6 @@ use crate::output::{self, OutputReader};
 use crate::registration::{CallTools, OUTPUT_TOOL, OutputAccess, SEARCH_TOOL, ToolDescription};
 use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
-use hints::CallResult;
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
 pub(crate) use request::{SearchRequest, search_request};
@@ -101,7 +100,7 @@ impl From<CallAnswer> for Answer {
     fn from(answer: CallAnswer) -> Self {
         Self {
             structured: answer.structured,
-            ..Self::new(answer.text, answer.is_error)
+            ..Self::new(answer.text, answer.result != CallResult::Succeeded)
         }
     }
 }
@@ -214,7 +213,7 @@ impl Service {
             Request::Search(request) => {
                 let json = self.search(&request.query).json(&self.selection);
                 let answer = Answer {
-                    hints: request.note.into_iter().collect(),
+                    hints: request.hint.into_iter().collect(),
                     ..Answer::new(json, false)
                 };
                 self.with_permit(answer).await
@@ -391,13 +390,8 @@ impl Service {
 
     /// The answer to a call, with hints.
     fn with_hints(&self, input: &CallInput<'_>, answer: CallAnswer) -> Answer {
-        let result = match &answer {
-            answer if answer.has_invalid_arguments => CallResult::InvalidArguments,
-            answer if answer.is_error => CallResult::Failed,
-            _ => CallResult::Succeeded,
-        };
         Answer {
-            hints: hints::for_call(&self.selection, input, result),
+            hints: hints::for_call(&self.selection, input, answer.result),
             ..answer.into()
         }
     }

@@ -18,10 +18,16 @@ pub(crate) struct CallAnswer {
     pub(crate) text: String,
     /// The output, if it is a JSON object and the tool says so.
     pub(crate) structured: Option<Map<String, Value>>,
-    /// Whether the call failed.
-    pub(crate) is_error: bool,
-    /// Whether it was refused, because its arguments are invalid.
-    pub(crate) has_invalid_arguments: bool,
+    pub(crate) result: CallResult,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallResult {
+    Succeeded,
+    Failed,
+    /// Nothing ran, because the arguments are invalid.
+    InvalidArguments,
 }
 
 impl CallAnswer {
@@ -30,8 +36,7 @@ impl CallAnswer {
         Self {
             text,
             structured: None,
-            is_error: true,
-            has_invalid_arguments: false,
+            result: CallResult::Failed,
         }
     }
 
@@ -48,7 +53,10 @@ impl CallAnswer {
         };
         let reasons = reasons.join("\n  - ");
         Self {
-            has_invalid_arguments: matches!(refusal, CallRefusal::Arguments(_)),
+            result: match refusal {
+                CallRefusal::Arguments(_) => CallResult::InvalidArguments,
+                CallRefusal::Policy(_) => CallResult::Failed,
+            },
             ..Self::error(format!("{subject} validation failed:\n  - {reasons}"))
         }
     }
@@ -81,7 +89,11 @@ pub(crate) fn answer(
     rules: &ResultRules,
     output_access: Option<OutputAccess>,
 ) -> CallAnswer {
-    let is_error = !rules.accepts(&outcome.completion);
+    let result = if rules.accepts(&outcome.completion) {
+        CallResult::Succeeded
+    } else {
+        CallResult::Failed
+    };
     let (code, problem) = match outcome.completion {
         Completion::Exited(status) => {
             let signal = status.signal().map(|signal| -signal);
@@ -94,7 +106,7 @@ pub(crate) fn answer(
         Completion::NotStarted(reason) => (-1, Some(reason)),
     };
     let is_complete = outcome.stdout.tail.is_none() && outcome.stdout.summary.is_text;
-    let structured = (rules.has_json_output && is_complete && !is_error)
+    let structured = (rules.has_json_output && is_complete && result == CallResult::Succeeded)
         .then(|| serde_json::from_slice(&outcome.stdout.head).ok())
         .flatten();
     let mut text = excerpt(&outcome.stdout, output_access);
@@ -123,8 +135,7 @@ pub(crate) fn answer(
     CallAnswer {
         text,
         structured,
-        is_error,
-        has_invalid_arguments: false,
+        result,
     }
 }
 
@@ -180,7 +191,7 @@ mod tests {
                 completion,
             };
             let answer = answer(outcome, &rules, None);
-            (answer.text, answer.is_error)
+            (answer.text, answer.result != CallResult::Succeeded)
         };
         let expected = |text: &str, is_error| (text.to_owned(), is_error);
         assert_eq!(answer_to(exited(1)), expected("[exit code: 1]", false));

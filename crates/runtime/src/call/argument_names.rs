@@ -103,8 +103,8 @@ pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
     }
 }
 
-/// A note with the lines for arguments that have no meaning, if there are any.
-pub(crate) fn ignored_arguments(lines: impl Iterator<Item = String>) -> Option<String> {
+/// A hint with the lines for arguments that have no meaning, if there are any.
+pub(crate) fn ignored_arguments_hint(lines: impl Iterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.map(|line| format!("  - {line}")).collect();
     (!lines.is_empty()).then(|| format!("Ignored:\n{}", lines.join("\n")))
 }

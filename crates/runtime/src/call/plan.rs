@@ -24,6 +24,9 @@ use climax_arguments::argv::{Argv, CallFile};
 use climax_arguments::expand::expand;
 use climax_arguments::reader::CallRefusal;
 
+/// How many unknown arguments are named in a refusal.
+const MAX_UNKNOWN_LINES: usize = 20;
+
 /// A call of a tool, with its argument names resolved. Its plan borrows from it.
 pub(crate) struct CallInput<'a> {
     selection: &'a Selection,
@@ -257,6 +260,10 @@ impl<'a> CallInput<'a> {
         let arguments = arguments.map(|key| unknown_argument(key, names));
         let parameters = self.request.unknown_parameters.iter();
         let parameters = parameters.map(|key| unknown_parameter(key, names));
-        arguments.chain(parameters).collect()
+        let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
+        let more = count.saturating_sub(MAX_UNKNOWN_LINES);
+        let more = (more > 0).then(|| format!("{more} more unknown arguments"));
+        let lines = arguments.chain(parameters).take(MAX_UNKNOWN_LINES);
+        lines.chain(more).collect()
     }
 }

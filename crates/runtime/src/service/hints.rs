@@ -1,20 +1,22 @@
 //! Hints for an agent that made a mistake: further texts of an answer, after the first one, which the contract
 //! defines.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use climax_catalog::facts::{ArgumentFacts, PlacementKind};
 use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
 use climax_core::scalar::{ArgumentType, Scalar, ValueShape};
-use climax_core::words::fold;
+use climax_core::words::{fold, words};
 use climax_discovery::notes::first_sentence;
 use climax_discovery::rank::RankingMode;
-use climax_discovery::synonyms::synonyms_of;
+use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use climax_policy::limit::truncate_for_message;
 use serde_json::json;
 
-use crate::call::argument_names::{has_suggestion, ignored_arguments};
+use crate::call::answer::CallResult;
+use crate::call::argument_names::{has_suggestion, ignored_arguments_hint};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
@@ -26,15 +28,10 @@ const MAX_RELATED_TOOLS: usize = 6;
 const MAX_FOUND_TOOLS: usize = 3;
 /// The lowest score of the best tool that a search adds. Names of tools that do not exist get less.
 const MIN_BEST_SCORE: f64 = 0.1;
-
-/// How a call ended, as far as hints depend on it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallResult {
-    Succeeded,
-    Failed,
-    /// Nothing ran, because the arguments are invalid.
-    InvalidArguments,
-}
+/// How many unknown arguments are searched for.
+const MAX_SEARCHED_KEYS: usize = 3;
+/// Shorter unknown arguments say too little.
+const MIN_SEARCHED_KEY_BYTES: usize = 4;
 
 /// Hints for a call of an unknown tool: a tool with a similar name, or else tools for what the name clearly says;
 /// and the arguments of these tools.
@@ -65,7 +62,9 @@ pub(super) fn for_call(
     let changes_something = refuses_unknown_arguments(tool.risk);
     let mut lines = Vec::new();
     if !changes_something {
-        lines.extend(ignored_arguments(input.unknown_arguments().into_iter()));
+        lines.extend(ignored_arguments_hint(
+            input.unknown_arguments().into_iter(),
+        ));
     }
     // A tool that changes something may have done nothing, or the wrong thing, although it succeeded.
     if result != CallResult::Succeeded || changes_something {
@@ -152,14 +151,18 @@ fn signature(argument: &ArgumentFacts<'_>) -> String {
     }
 }
 
-/// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI, as `git_remove` does, only tools
-/// of this CLI may be meant.
+/// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI or of its program, as
+/// `git_remove` does, only its tools may be meant.
 fn may_mean<'s>(
     selection: &'s Selection,
     unknown_name: &str,
 ) -> impl Fn(&ToolRow) -> bool + use<'s> {
-    let first_word = words(unknown_name).next().map(fold).unwrap_or_default();
-    let has_that_name = move |cli: &CliRow| selection.text(cli.name_key) == first_word;
+    let folded = fold(unknown_name);
+    let first_word = words(&folded).next().unwrap_or_default().to_owned();
+    let has_that_name = move |cli: &CliRow| {
+        let program = selection.text(cli.command).split_whitespace().next();
+        selection.text(cli.name_key) == first_word || program == Some(first_word.as_str())
+    };
     let is_restricted = selection.clis().any(|cli| has_that_name(&cli));
     move |tool| !is_restricted || has_that_name(&selection.cli_of(tool))
 }
@@ -202,7 +205,8 @@ fn related_tools(selection: &Selection, unknown_name: &str) -> Vec<&'static str>
         .map(|tool| selection.text(tool.name))
         .collect();
     let may_mean = may_mean(selection, unknown_name);
-    let query = words(unknown_name).collect::<Vec<_>>().join(" ");
+    let folded = fold(unknown_name);
+    let query = words(&folded).collect::<Vec<_>>().join(" ");
     for found in found_tools(selection, &query, &may_mean) {
         if !names.contains(&found) {
             names.push(found);
@@ -235,56 +239,62 @@ fn found_tools(
         .collect()
 }
 
-/// The words of a name.
-fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(['_', '-', '.'])
-}
-
 /// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
 /// They share another word with the tool's name, apart from its first, which is often the program.
 fn tools_named_by_unknown_arguments(
     selection: &Selection,
     input: &CallInput<'_>,
 ) -> Vec<&'static str> {
+    if input.unknown_keys().is_empty() {
+        return Vec::new();
+    }
     let called = input.tool_name();
-    let is_shared = |word: &str| words(called).skip(1).any(|own| own == word);
-    let unknown = input.unknown_keys().iter().map(|key| key.to_lowercase());
-    let unknown: Vec<String> = unknown
-        .filter(|key| !words(called).any(|own| own == key))
-        .collect();
+    let own_words: Vec<String> = words(&fold(called)).map(str::to_owned).collect();
+    let unknown = input.unknown_keys().iter().map(|key| fold(key));
+    let unknown: HashSet<String> = unknown.filter(|key| !own_words.contains(key)).collect();
+    let is_shared = |word: &str| own_words.iter().skip(1).any(|own| own == word);
     let cli = selection.cli_of(input.tool());
     let names = selection.tools_of(&cli).iter();
     let names = names.map(|tool| selection.text(tool.name));
-    names
-        .filter(|name| *name != called && words(name).any(is_shared))
-        .filter(|name| words(name).any(|word| unknown.iter().any(|key| key == word)))
-        .collect()
+    let is_named = |name: &&str| {
+        let name = fold(name);
+        words(&name).any(is_shared) && words(&name).any(|word| unknown.contains(word))
+    };
+    let related = names.filter(|name| *name != called).filter(is_named);
+    related.take(MAX_RELATED_TOOLS).collect()
 }
 
 /// Tools of the same CLI whose descriptions name an unknown argument, and that a search for it and the called tool's
 /// name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
 fn tools_for_unknown_arguments(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str> {
-    let (called, tool) = (input.tool_name(), input.tool());
-    let may_mean =
-        |other: &ToolRow| other.cli == tool.cli && assumed_risk(other.risk) < Risk::Destructive;
-    let unexplained = input.unknown_keys().iter();
-    let unexplained = unexplained.filter(|key| !has_suggestion(key, input.argument_names()));
+    let tool = input.tool();
+    let may_be_meant = |other: &ToolRow| {
+        other.cli == tool.cli
+            && other.name != tool.name
+            && assumed_risk(other.risk) < Risk::Destructive
+    };
+    let called = fold(input.tool_name());
+    let unexplained = input.unknown_keys().iter().filter(|key| {
+        key.len() >= MIN_SEARCHED_KEY_BYTES && !has_suggestion(key, input.argument_names())
+    });
     let mut related = Vec::new();
-    for key in unexplained {
-        let key = key.to_lowercase();
+    // A search takes time, so only the first keys are searched for.
+    for key in unexplained.take(MAX_SEARCHED_KEYS) {
+        let key = fold(key);
         let synonyms = synonyms_of(&key);
         let names_key = |other: &ToolRow| {
-            let description = selection.text(other.description).to_lowercase();
-            let is_named = |word: &String| description.contains(word.as_str());
-            other.name != tool.name && synonyms.iter().any(is_named) && may_mean(other)
+            let description = fold(selection.text(other.description));
+            let mut named = words(&description).map(normalise_name);
+            may_be_meant(other) && named.any(|word| synonyms.contains(&word))
         };
-        let query: Vec<&str> = words(called).chain([key.as_str()]).collect();
+        let query: Vec<&str> = words(&called).chain([key.as_str()]).collect();
         for name in found_tools(selection, &query.join(" "), &names_key) {
             if !related.contains(&name) {
                 related.push(name);
             }
         }
     }
+    related.truncate(MAX_RELATED_TOOLS);
     related
 }
 
@@ -297,7 +307,7 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>) -> Option<Str
     let name = directory.name;
     let is_given = input.argument(name).is_some_and(|value| !value.is_null());
     (!is_given && directory.default.is_empty()).then(|| {
-        format!("Argument '{name}' was not given: the command ran in the server's directory")
+        format!("Argument '{name}' was not given: the command ran in the default directory")
     })
 }
 
@@ -311,7 +321,7 @@ fn joined_lists(selection: &Selection, input: &CallInput<'_>) -> Vec<String> {
         let name = argument.name;
         let text = input.argument(name)?.as_str()?;
         let items: Vec<&str> = text.split(',').map(str::trim).collect();
-        let is_item = |item: &&str| !item.is_empty() && !item.starts_with('-');
+        let is_item = |item: &&str| !item.is_empty() && !item.starts_with(['-', '[', '{']);
         (items.len() > 1 && items.iter().all(is_item)).then(|| {
             let list = json!(items).to_string();
             let list = truncate_for_message(&list);

@@ -9,7 +9,7 @@ use super::Answer;
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
 use crate::call::argument_names::{
-    ignored_arguments, resolve_names, unknown_argument, unknown_parameter,
+    ignored_arguments_hint, resolve_names, unknown_argument, unknown_parameter,
 };
 use crate::search::SearchQuery;
 use climax_arguments::reader::CallRefusal;
@@ -23,7 +23,7 @@ const SEARCH_ARGUMENTS: [&str; 4] = ["query", "category", "cli", "limit"];
 pub(crate) struct SearchRequest {
     pub(crate) query: SearchQuery,
     /// Names the arguments that have no meaning.
-    pub(crate) note: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// Reads the arguments of `climax_search`. A value that is not a string is searched for as JSON text.
@@ -36,7 +36,7 @@ pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchReq
         return Err(refusal(resolved.errors));
     }
     let unknown = resolved.unknown.iter();
-    let note = ignored_arguments(unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS)));
+    let hint = ignored_arguments_hint(unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS)));
     let filter = |name: &str| match resolved.arguments.get(name)? {
         Value::String(text) => Some(text.clone()),
         Value::Null => None,
@@ -48,7 +48,7 @@ pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchReq
         cli: filter("cli"),
         limit: result_limit(resolved.arguments.get("limit")),
     };
-    Ok(SearchRequest { query, note })
+    Ok(SearchRequest { query, hint })
 }
 
 /// Reads the `limit` argument: `2`, `2.0` and `"2"` are 2, numbers below 1 are 0, anything else is the default.
@@ -180,22 +180,22 @@ mod tests {
     #[test]
     fn a_null_filter_is_absent() {
         let arguments = json!({"query": null, "cli": "git", "category": 5});
-        let SearchRequest { query, note } = read_search(arguments).expect("a search");
-        assert_eq!(note, None);
+        let SearchRequest { query, hint } = read_search(arguments).expect("a search");
+        assert_eq!(hint, None);
         assert_eq!(query.text, None);
         assert_eq!(query.cli.as_deref(), Some("git"));
         assert_eq!(query.category.as_deref(), Some("5"));
     }
 
     #[test]
-    fn names_of_search_arguments_are_resolved_and_unknown_ones_are_noted() {
+    fn names_of_search_arguments_are_resolved_and_unknown_ones_are_named() {
         let arguments = json!({"Query": "a", "max_results": 3, "q": "b"});
         let request = read_search(arguments).expect("a search");
         assert_eq!(request.query.text.as_deref(), Some("a"));
         assert_eq!(request.query.limit, 10);
-        let note = "Ignored:\n  - Unknown argument 'max_results': did you mean 'limit'?\n  \
+        let hint = "Ignored:\n  - Unknown argument 'max_results': did you mean 'limit'?\n  \
                     - Unknown argument 'q': did you mean 'query'?";
-        assert_eq!(request.note.as_deref(), Some(note));
+        assert_eq!(request.hint.as_deref(), Some(hint));
         let twice = read_search(json!({"query": "a", "Query": "b"})).err();
         let text = "Argument validation failed:\n  \
                     - Argument 'query' is given twice: as 'query' and 'Query'";
@@ -267,7 +267,7 @@ mod tests {
             (
                 json!({"function": "x", "args": {}}),
                 "Missing required argument 'tool_name'\n  - \
-                 Unknown argument 'function': did you mean 'tool_name'?",
+                 Unknown argument 'function': expected one of tool_name, args",
             ),
             (
                 json!({"tool_name": 5}),
