@@ -82,23 +82,15 @@ impl RecordingServer {
     pub(crate) fn start_with(respond: Respond) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let connections = iter::from_fn(move || listener.accept().ok());
-        Self::serve(
-            address,
-            connections.map(|(connection, _)| connection),
-            respond,
-        )
+        let connections = iter::from_fn(move || Some(listener.accept().ok()?.0));
+        Self::serve(address, connections, respond)
     }
 
     pub(crate) fn start_on_socket(path: &Path, respond: Respond) -> Self {
         let listener = UnixListener::bind(path).expect("a socket");
-        let connections = iter::from_fn(move || listener.accept().ok());
+        let connections = iter::from_fn(move || Some(listener.accept().ok()?.0));
         let address = path.display().to_string();
-        Self::serve(
-            address,
-            connections.map(|(connection, _)| connection),
-            respond,
-        )
+        Self::serve(address, connections, respond)
     }
 
     fn serve<C>(
