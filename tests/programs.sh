@@ -5,6 +5,7 @@ set -uo pipefail
 declare -A packages=(
     [rg]=ripgrep [rsync]=rsync [sqlite3]=sqlite3 [psql]=postgresql-client [ffmpeg]=ffmpeg [git]=git
     [tar]=tar [zip]=zip [unzip]=unzip [curl]=curl [jq]=jq [systemctl]=systemd [npm]=npm [gh]=gh
+    [docker]=docker.io
 )
 
 missing=()

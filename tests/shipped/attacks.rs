@@ -24,10 +24,11 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::{fs, mem, thread};
+use std::{fs, iter, mem, thread};
 
-use climax_tests::{Folder, Server, run};
+use climax_tests::{Folder, Server, ToolResponse, run};
 use serde_json::{Value, json};
 
 use crate::climax;
@@ -81,28 +82,32 @@ impl RecordingServer {
     pub(crate) fn start_with(respond: Respond) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
+        let connections = iter::from_fn(move || Some(listener.accept().ok()?.0));
+        Self::serve(address, connections, respond)
+    }
+
+    pub(crate) fn start_on_socket(path: &Path, respond: Respond) -> Self {
+        let listener = UnixListener::bind(path).expect("a socket");
+        let connections = iter::from_fn(move || Some(listener.accept().ok()?.0));
+        let address = path.display().to_string();
+        Self::serve(address, connections, respond)
+    }
+
+    fn serve<C>(
+        address: String,
+        connections: impl Iterator<Item = C> + Send + 'static,
+        respond: Respond,
+    ) -> Self
+    where
+        for<'c> &'c C: Read + Write,
+    {
         let requests = Arc::default();
         let server = Self {
             address,
             requests: Arc::clone(&requests),
         };
         thread::spawn(move || {
-            for connection in listener.incoming().flatten() {
-                answer(&connection, &requests, respond);
-            }
-        });
-        server
-    }
-
-    pub(crate) fn start_on_socket(path: &Path, respond: Respond) -> Self {
-        let listener = UnixListener::bind(path).expect("a socket");
-        let requests = Arc::default();
-        let server = Self {
-            address: path.display().to_string(),
-            requests: Arc::clone(&requests),
-        };
-        thread::spawn(move || {
-            for connection in listener.incoming().flatten() {
+            for connection in connections {
                 answer(&connection, &requests, respond);
             }
         });
@@ -176,32 +181,82 @@ fn json_output(words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Calls every tool of a CLI with `risk: read` in a hostile project: with the arguments of its examples, and with
-/// `more_calls`. Nothing of the project may run, and no file of it may change.
-pub(crate) fn call_read_tools(
-    server: &mut Server,
-    cli: &str,
-    project: &Path,
-    trap: &Trap,
-    more_calls: &[(&str, Value)],
-) {
-    let more_calls = more_calls.iter().cloned();
-    let more_calls = more_calls.map(|(tool, arguments)| (tool.to_owned(), arguments));
-    let before = files(project);
-    trap.take_marks();
-    for (tool, mut arguments) in example_calls_of_read_tools(cli)
-        .into_iter()
-        .chain(more_calls)
-    {
-        arguments["directory"] = json!(project);
-        let response = server.call(&tool, &arguments);
-        assert!(
-            !response.text.starts_with("Argument validation failed"),
-            "{tool} {arguments} does not run: {response:?}"
-        );
-        let marks = trap.take_marks();
+/// A project in which tools with `risk: read` must start nothing, change no file, and show no secret.
+pub(crate) struct HostileProject<'a> {
+    pub(crate) server: &'a mut Server,
+    /// The CLI whose tools are called.
+    pub(crate) cli: &'a str,
+    pub(crate) path: &'a Path,
+    pub(crate) trap: &'a Trap,
+    /// A text that no response may contain.
+    pub(crate) secret: &'a str,
+}
+
+impl HostileProject<'_> {
+    /// Calls every tool that reads with the arguments of its examples, and with `more_calls`.
+    pub(crate) fn call_read_tools(&mut self, more_calls: &[(&str, Value)]) {
+        let more_calls = more_calls.iter().cloned();
+        let more_calls = more_calls.map(|(tool, arguments)| (tool.to_owned(), arguments));
+        let calls = example_calls_of_read_tools(self.cli);
+        let before = self.prepare();
+        for (tool, mut arguments) in calls.into_iter().chain(more_calls) {
+            arguments["directory"] = json!(self.path);
+            let response = self.call(&tool, &arguments, &before);
+            assert!(
+                !response.text.starts_with("Argument validation failed"),
+                "{tool} {arguments} does not run: {response:?}"
+            );
+        }
+    }
+
+    /// Calls every tool that reads with each word in the place of each text of its examples.
+    pub(crate) fn call_read_tools_with_words(&mut self, words: &[&str]) {
+        let before = self.prepare();
+        let mut calls = 0;
+        for (tool, mut example) in example_calls_of_read_tools(self.cli) {
+            example["directory"] = json!(self.path);
+            let texts = example.as_object().expect("an object").iter();
+            let texts: Vec<String> = texts
+                .filter(|(name, value)| {
+                    *name != "directory" && (value.is_string() || value.is_array())
+                })
+                .map(|(name, _)| name.clone())
+                .collect();
+            for (name, word) in texts
+                .iter()
+                .flat_map(|name| words.iter().map(move |word| (name, word)))
+            {
+                let mut arguments = example.clone();
+                arguments[name] = json!(word);
+                self.call(&tool, &arguments, &before);
+                calls += 1;
+            }
+        }
+        assert!(calls > 0, "{} has tools with texts", self.cli);
+    }
+
+    fn prepare(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        self.trap.take_marks();
+        files(self.path)
+    }
+
+    fn call(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        before: &BTreeMap<PathBuf, Vec<u8>>,
+    ) -> ToolResponse {
+        let response = self.server.call(tool, arguments);
+        let marks = self.trap.take_marks();
         assert_eq!(marks, "", "{tool} {arguments} ran: {response:?}");
-        assert_eq!(before, files(project), "{tool} {arguments} changed files");
+        let shown = format!("{} {:?}", response.text, response.structured);
+        assert!(!shown.contains(self.secret), "{tool} {arguments}: {shown}");
+        assert_eq!(
+            *before,
+            files(self.path),
+            "{tool} {arguments} changed files"
+        );
+        response
     }
 }
 
@@ -214,42 +269,20 @@ pub(crate) fn refuses(server: &mut Server, tool: &str, arguments: &Value) {
     );
 }
 
-/// Calls every tool of a CLI with `risk: read` in a hostile project, with each word in the place of each text of its
-/// examples. Nothing may run, no file may change, and no response may contain `secret`. Returns the number of calls.
-pub(crate) fn call_read_tools_with_words(
-    server: &mut Server,
-    cli: &str,
-    project: &Path,
-    trap: &Trap,
-    words: &[&str],
-    secret: &str,
-) -> usize {
-    let before = files(project);
-    trap.take_marks();
-    let mut calls = 0;
-    for (tool, mut example) in example_calls_of_read_tools(cli) {
-        example["directory"] = json!(project);
-        let texts = example.as_object().expect("an object").iter();
-        let texts: Vec<String> = texts
-            .filter(|(name, value)| *name != "directory" && (value.is_string() || value.is_array()))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for (name, word) in texts
-            .iter()
-            .flat_map(|name| words.iter().map(move |word| (name, word)))
-        {
-            let mut arguments = example.clone();
-            arguments[name] = json!(word);
-            let response = server.call(&tool, &arguments);
-            let marks = trap.take_marks();
-            assert_eq!(marks, "", "{tool} {arguments} ran: {response:?}");
-            let shown = format!("{} {:?}", response.text, response.structured);
-            assert!(!shown.contains(secret), "{tool} {arguments}: {shown}");
-            assert_eq!(before, files(project), "{tool} {arguments} changed files");
-            calls += 1;
-        }
+/// Makes a command send requests to servers on this machine directly.
+pub(crate) fn without_proxies(command: &mut Command) -> &mut Command {
+    for name in ["http_proxy", "https_proxy", "all_proxy"] {
+        command.env_remove(name).env_remove(name.to_uppercase());
     }
-    calls
+    command
+}
+
+/// Asserts that a tool has `risk: write` although its program only looks, and that its description has the reason.
+pub(crate) fn assert_is_write_because(tool: &str, reason: &str) {
+    let details = json_output(&["show", tool, "--json"]);
+    assert_eq!(details["risk"], "write", "{tool}");
+    let description = details["description"].as_str().expect("a text");
+    assert!(description.contains(reason), "{tool}: {description}");
 }
 
 /// Checks which values of an argument a tool accepts, without running it. The other arguments are those of the

@@ -251,7 +251,7 @@ fn archives_are_created_listed_and_extracted_without_replacing_files() {
 }
 
 #[test]
-fn an_existing_archive_is_kept_even_if_packing_fails() {
+fn an_existing_archive_is_kept_even_if_packing_fails_unless_overwrite_is_set() {
     let folder = Folder::new();
     let mut server = server();
     write(&folder, "file", "packed");
@@ -270,6 +270,10 @@ fn an_existing_archive_is_kept_even_if_packing_fails() {
     assert_eq!(read(&folder, "note.txt.~1~"), "kept");
     let list = server.call("tar_list", &list);
     assert!(list.text.contains("file"), "{list:?}");
+    let arguments = json!({"directory": folder.text(), "archive": "note.txt.~1~", "path": "file", "overwrite": true});
+    call(&mut server, "tar_create", &arguments);
+    assert_ne!(read(&folder, "note.txt.~1~"), "kept");
+    assert!(!folder.path().join("note.txt.~1~.~1~").exists());
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn the_git_read_only_policy_keeps_files_outside_of_repositories_private() {
     for (tool, arguments) in [
         (
             "git_diff_revisions",
-            json!({"directory": nested, "revision": "HEAD", "path": ["/dev/null", secret]}),
+            json!({"directory": nested, "first": "HEAD", "path": ["/dev/null", secret]}),
         ),
         (
             "git_diff_staged",
@@ -217,7 +217,9 @@ fn the_git_read_only_policy_keeps_files_outside_of_repositories_private() {
     ] {
         let response = server.call(tool, &arguments);
         assert!(
-            response.is_error && !response.text.contains("hunter2"),
+            response.is_error
+                && response.text.contains("fatal: ")
+                && !response.text.contains("hunter2"),
             "{tool} {arguments}: {response:?}"
         );
     }

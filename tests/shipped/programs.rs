@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-use climax_tests::{Folder, is_installed};
+use climax_tests::{Folder, Server, is_installed};
 use serde_json::{Value, json};
 
-use crate::{call, server};
+use crate::attacks::without_proxies;
+use crate::{call, climax, server};
 
 fn write(folder: &Folder, path: &str, content: &str) {
     let path = folder.path().join(path);
@@ -93,19 +94,22 @@ fn rsync_copy_keeps_files_that_exist_and_rsync_compare_changes_nothing() {
     assert_eq!(read("copy/a"), "new");
 }
 
+/// A WAV file with 1,000 samples of silence.
+pub(crate) fn silence() -> Vec<u8> {
+    let mut sound =
+        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\xd0\x07\0\0"
+            .to_vec();
+    sound.resize(sound.len() + 2_000, 0);
+    sound
+}
+
 #[test]
 fn ffmpeg_info_is_structured_and_only_local_files_are_read_and_written() {
     if !is_installed("ffmpeg") {
         return;
     }
     let folder = Folder::new();
-    // A sound of 1,000 samples: the header of a WAV file, and silence.
-    let mut sound =
-        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0"
-            .to_vec();
-    sound.extend(b"data\xd0\x07\0\0");
-    sound.resize(sound.len() + 2_000, 0);
-    fs::write(folder.path().join("in.wav"), sound).expect("a file");
+    fs::write(folder.path().join("in.wav"), silence()).expect("a file");
     let mut server = server();
     let arguments = json!({"directory": folder.text(), "source": "in.wav"});
     let response = server.call("ffmpeg_info", &arguments);
@@ -147,35 +151,47 @@ fn a_backup_of_a_missing_database_creates_and_replaces_nothing() {
     assert_eq!(copy, "not a database, but precious");
 }
 
-/// Answers each request with fewer bytes than it announces.
-fn serve_broken_downloads() -> String {
+/// Answers each request with three bytes, and announces another number of them at `/broken`.
+fn serve_downloads() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("a connection");
             let mut request = [0; 4096];
-            let _ = stream.read(&mut request);
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc");
+            let length = stream.read(&mut request).unwrap_or(0);
+            let is_broken = request[..length].starts_with(b"GET /broken ");
+            let length = if is_broken { 1000 } else { 3 };
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            let _ = stream.write_all(format!("{head}new").as_bytes());
         }
     });
-    format!("http://{address}/")
+    format!("http://{address}")
 }
 
 #[test]
-fn a_download_that_breaks_off_leaves_an_existing_file_alone() {
+fn a_download_keeps_an_existing_file_unless_overwrite_is_set() {
     if !is_installed("curl") {
         return;
     }
     let folder = Folder::new();
-    let mut server = server();
+    let mut server = Server::start(without_proxies(&mut climax()));
     write(&folder, "file", "old");
-    let url = serve_broken_downloads();
-    let arguments = json!({"directory": folder.text(), "url": url, "path": "file"});
+    let url = serve_downloads();
+    let read = |path: &str| fs::read_to_string(folder.path().join(path)).expect("a file");
+    let mut arguments =
+        json!({"directory": folder.text(), "url": format!("{url}/broken"), "path": "file"});
     let response = server.call("curl_download", &arguments);
     assert!(response.is_error, "{response:?}");
     let entries = fs::read_dir(folder.path()).expect("a folder");
     assert_eq!(entries.count(), 1, "the part that arrived is removed");
-    let kept = fs::read_to_string(folder.path().join("file")).expect("a file");
-    assert_eq!(kept, "old");
+    assert_eq!(read("file"), "old");
+
+    arguments["url"] = json!(url);
+    let text = call(&mut server, "curl_download", &arguments);
+    assert!(text.contains("file.1"), "{text}");
+    assert_eq!((&*read("file"), &*read("file.1")), ("old", "new"));
+    arguments["overwrite"] = json!(true);
+    call(&mut server, "curl_download", &arguments);
+    assert_eq!(read("file"), "new");
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
@@ -30,18 +30,16 @@ fn looking_at_packages_in_a_hostile_project_starts_nothing() {
         .current_dir(project.path())
         .env("HOME", project.path());
     let mut server = Server::start(&mut command);
-    let read = call_read_tools;
-    read(&mut server, "apt", project.path(), &trap, &[]);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "apt",
+        path: project.path(),
+        trap: &trap,
+        secret: "Dir::Bin",
+    };
+    hostile.call_read_tools(&[]);
     let words = ["-capt.conf", "./hello.deb"];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "apt",
-        project.path(),
-        &trap,
-        &words,
-        "Dir::Bin",
-    );
+    hostile.call_read_tools_with_words(&words);
 }
 
 #[test]

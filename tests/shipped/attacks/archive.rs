@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
@@ -45,7 +45,14 @@ fn reading_hostile_archives_starts_nothing_and_shows_no_other_file() {
             json!({"archive": "release.tgz", "member": ["link", &secret]}),
         ),
     ];
-    call_read_tools(&mut server, "archive", project.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "archive",
+        path: project.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
     let to_command = format!("--to-command={}", trap.program().display());
     let compress = format!("-I{}", trap.program().display());
     let words = [
@@ -57,19 +64,18 @@ fn reading_hostile_archives_starts_nothing_and_shows_no_other_file() {
         "x:release.tgz",
         "*",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "archive",
-        project.path(),
-        &trap,
-        &words,
-        "top-secret",
-    );
+    hostile.call_read_tools_with_words(&words);
 
     // Extracting stays below the destination and replaces nothing.
     let arguments = json!({"directory": project.text(), "archive": "release.tgz"});
-    server.call("tar_extract", &arguments);
+    let response = server.call("tar_extract", &arguments);
+    assert!(
+        response.text.contains("link: Cannot open: File exists"),
+        "{response:?}"
+    );
+    let inside = secret.strip_prefix("/").expect("an absolute path");
+    let inside = fs::read_to_string(project.path().join(inside)).expect("a file");
+    assert_eq!(inside, "in the archive\n");
     let after = fs::read_to_string(&secret).expect("a file");
     assert_eq!(after, "top-secret\n");
 }

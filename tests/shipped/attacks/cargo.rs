@@ -4,9 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, is_installed, run};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Trap, call_read_tools, refuses};
+use super::{HostileProject, Trap, assert_is_write_because, refuses};
 use crate::climax;
 
 /// A package that names a trap wherever cargo and rustup start a program.
@@ -65,7 +65,9 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
     if !is_installed("cargo") {
         return;
     }
-    let (trap, home) = (Trap::new(), Folder::new());
+    let (trap, home, outside) = (Trap::new(), Folder::new(), Folder::new());
+    let secret = outside.path().join("secret");
+    fs::write(&secret, "top-secret\n").expect("a file");
     let package = hostile_package(&trap);
     let path = package.path().join("Cargo.toml");
     let tree = || {
@@ -83,24 +85,35 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
         ("cargo_metadata", json!({"path": path})),
         ("cargo_metadata", json!({"path": path, "no_deps": false})),
     ];
-    call_read_tools(&mut server, "crates", package.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "crates",
+        path: package.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
     add_toolchain(&package);
     tree();
     trap.take_marks();
-    call_read_tools(&mut server, "crates", package.path(), &trap, &calls);
+    hostile.call_read_tools(&calls);
+
+    let settings = format!("--config={}", secret.display());
+    let words = [&*settings, "-C..", "../hostile", "path+file:///hostile"];
+    hostile.call_read_tools_with_words(&words);
 
     // The tools still do what they are for.
     for (tool, part) in [
         ("cargo_tree", "hostile v0.1.0"),
         ("cargo_metadata", "\"name\":\"hostile\""),
     ] {
-        let response = server.call(tool, &json!({"path": path}));
+        let response = hostile.server.call(tool, &json!({"path": path}));
         assert!(response.text.contains(part), "{tool}: {response:?}");
     }
 
     // A lock file that is missing is not written.
     fs::remove_file(package.path().join("Cargo.lock")).expect("a lock file");
-    call_read_tools(&mut server, "crates", package.path(), &trap, &calls);
+    hostile.call_read_tools(&calls);
 }
 
 #[test]
@@ -134,9 +147,5 @@ fn cargo_tools_refuse_values_that_are_more_than_names() {
 
 #[test]
 fn cargo_fmt_check_executes_what_the_project_names_and_is_not_read() {
-    let output = run(climax().args(["show", "cargo_fmt_check", "--json"]));
-    let details: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(details["risk"], "write");
-    let description = details["description"].as_str().expect("a text");
-    assert!(description.contains("toolchain"), "{description}");
+    assert_is_write_because("cargo_fmt_check", "toolchain");
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{RecordingServer, Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, RecordingServer, Trap, check_values, without_proxies};
 use crate::climax;
 
 #[test]
@@ -26,7 +26,7 @@ fn requests_send_no_file_and_nothing_from_the_users_settings() {
     let record = RecordingServer::start();
     let address = format!("http://{}", record.address);
     let in_project = |command: &mut Command| {
-        command
+        without_proxies(command)
             .current_dir(project.path())
             .env("HOME", project.path())
             .env("CURL_HOME", project.path())
@@ -57,7 +57,14 @@ fn requests_send_no_file_and_nothing_from_the_users_settings() {
         ),
         ("curl_timing", json!({"url": address})),
     ];
-    call_read_tools(&mut server, "curl", project.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "curl",
+        path: project.path(),
+        trap: &trap,
+        secret,
+    };
+    hostile.call_read_tools(&calls);
     let sent = record.take_requests();
     assert!(sent.contains("X-A: @secret\r\n"), "{sent}");
     assert!(sent.contains("HEAD /{a,b}?x=[1-2] "), "{sent}");
@@ -73,8 +80,7 @@ fn requests_send_no_file_and_nothing_from_the_users_settings() {
         "-K.curlrc",
         "-n",
     ];
-    let read = call_read_tools_with_words;
-    read(&mut server, "curl", project.path(), &trap, &words, secret);
+    hostile.call_read_tools_with_words(&words);
     for (tool, arguments) in [
         ("curl_post_json", json!({"body": "@secret"})),
         ("curl_send", json!({"body": "@secret"})),

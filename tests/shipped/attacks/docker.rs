@@ -8,8 +8,14 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{RecordingServer, Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, RecordingServer, Trap, assert_is_write_because, check_values};
 use crate::climax;
+
+const COMPOSE_TOOLS_THAT_LOOK: [&str; 3] = [
+    "docker_compose_ps",
+    "docker_compose_logs",
+    "docker_compose_config",
+];
 
 /// An engine that has nothing.
 fn engine(folder: &Path) -> (String, RecordingServer) {
@@ -51,6 +57,7 @@ fn looking_at_containers_in_a_hostile_project_starts_nothing() {
             .current_dir(project.path())
             .env("HOME", home.path())
             .env("DOCKER_HOST", &host)
+            .env("SECRET", "top-secret")
             .env_remove("DOCKER_CONFIG");
     };
 
@@ -63,7 +70,14 @@ fn looking_at_containers_in_a_hostile_project_starts_nothing() {
     in_project(&mut command);
     let mut server = Server::start(&mut command);
     let calls = [("docker_ps", json!({"filter": "name=web", "format": "json"}))];
-    call_read_tools(&mut server, "docker", project.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "docker",
+        path: project.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
     assert!(
         record.take_requests().contains("/containers/json"),
         "the engine is asked"
@@ -73,19 +87,10 @@ fn looking_at_containers_in_a_hostile_project_starts_nothing() {
         "-H=unix://other",
         "../images/json",
         "web/../../info",
-        "{{env \"HOME\"}}",
-        "{{readFile \"/etc/passwd\"}}",
+        "{{env \"SECRET\"}}",
         "a=b&c=d",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "docker",
-        project.path(),
-        &trap,
-        &words,
-        "root:",
-    );
+    hostile.call_read_tools_with_words(&words);
     let paths = record.take_requests();
     assert!(!paths.contains(".."), "{paths}");
 }
@@ -131,8 +136,17 @@ fn compose_fetches_nothing_that_a_hostile_project_includes() {
     let mut command = climax();
     in_project(&mut command);
     let mut server = Server::start(&mut command);
-    let calls = [("docker_compose_config", json!({}))];
-    call_read_tools(&mut server, "docker", project.path(), &trap, &calls);
+    for tool in COMPOSE_TOOLS_THAT_LOOK {
+        server.call(tool, &json!({"directory": project.text()}));
+        assert_eq!(trap.take_marks(), "", "{tool}");
+    }
+}
+
+#[test]
+fn compose_tools_that_look_show_variables_and_are_not_read() {
+    for tool in COMPOSE_TOOLS_THAT_LOOK {
+        assert_is_write_because(tool, "variable");
+    }
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
+use crate::programs::silence;
 
 #[test]
 fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
@@ -15,12 +16,7 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
         return;
     }
     let (project, outside, trap) = (Folder::new(), Folder::new(), Trap::new());
-    // A sound of 1,000 samples: the header of a WAV file, and silence.
-    let mut sound =
-        b"RIFF\xf4\x07\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\xd0\x07\0\0"
-            .to_vec();
-    sound.resize(sound.len() + 2_000, 0);
-    fs::write(project.path().join("sound.wav"), &sound).expect("a file");
+    fs::write(project.path().join("sound.wav"), silence()).expect("a file");
     let secret = outside.path().join("secret.mp4");
     let mut ffmpeg = Command::new("ffmpeg");
     ffmpeg.current_dir(project.path());
@@ -49,7 +45,14 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
     let mut command = climax();
     command.current_dir(project.path());
     let mut server = Server::start(&mut command);
-    call_read_tools(&mut server, "ffmpeg", project.path(), &trap, &[]);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "ffmpeg",
+        path: project.path(),
+        trap: &trap,
+        secret: "duration\":",
+    };
+    hostile.call_read_tools(&[]);
     let words = [
         "list.mp4",
         "concat:sound.wav|link.mp4",
@@ -58,15 +61,7 @@ fn a_playlist_under_the_name_of_a_video_reads_no_other_file() {
         "pipe:0",
         "-f",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "ffmpeg",
-        project.path(),
-        &trap,
-        &words,
-        "duration\":",
-    );
+    hostile.call_read_tools_with_words(&words);
     for source in ["clip.mp4", "list.mp4", "sound.wav"] {
         let destination = outside.path().join(source).with_extension("flac");
         let arguments =
@@ -94,4 +89,17 @@ fn files_of_ffmpeg_are_neither_series_nor_protocols_nor_playlists() {
         let accepted = [json!("out/a b.mp3"), json!("a-%03d.png"), json!("a.jpeg")];
         check_values(tool, "destination", &accepted, &refused);
     }
+}
+
+/// YAML cannot share a part of a command.
+#[test]
+fn ffmpeg_and_ffprobe_admit_the_same_formats() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/ffmpeg.yaml");
+    let config = fs::read_to_string(path).expect("a config");
+    let lists: Vec<&str> = config
+        .split("-format_whitelist ")
+        .filter_map(|rest| rest.split_whitespace().next())
+        .filter(|list| list.starts_with("mov,"))
+        .collect();
+    assert!(lists.len() == 2 && lists[0] == lists[1], "{lists:?}");
 }

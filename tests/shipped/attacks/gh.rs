@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{RecordingServer, Trap, call_read_tools, refuses};
+use super::{HostileProject, RecordingServer, Trap, refuses, without_proxies};
 use crate::climax;
 
 const TOKENS: [(&str, &str); 2] = [("GH_TOKEN", "hunter2"), ("GH_ENTERPRISE_TOKEN", "hunter3")];
@@ -65,7 +65,7 @@ impl Machine {
     }
 
     fn isolated(&self, mut command: Command) -> Command {
-        command
+        without_proxies(&mut command)
             .current_dir(self.clone.path())
             .env("GH_CONFIG_DIR", self.home.path())
             .env("XDG_CACHE_HOME", self.home.path())
@@ -126,13 +126,22 @@ fn looking_at_github_in_a_hostile_clone_executes_no_programs_and_asks_no_other_h
             json!({"json_fields": ["title"], "jq": "map(select(.title | test(\"envelope\"))) | .[0:3]"}),
         ),
     ];
-    call_read_tools(
-        &mut server,
-        "gh",
-        machine.clone.path(),
-        &machine.trap,
-        &calls,
-    );
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "gh",
+        path: machine.clone.path(),
+        trap: &machine.trap,
+        secret: "hunter",
+    };
+    hostile.call_read_tools(&calls);
+    let words = [
+        "--hostname=evil.example",
+        "https://evil.example/a/b/pull/1",
+        "evil.example/a/b",
+        "@README.md",
+        "$ENV.GH_TOKEN",
+    ];
+    hostile.call_read_tools_with_words(&words);
     let requests = machine.api.take_requests();
     assert!(requests.contains("Host: api.github.com"), "{requests}");
     assert!(!requests.contains("evil.example\r\n"), "{requests}");

@@ -1,6 +1,7 @@
 //! A repository whose settings and hooks name programs, and values that git reads as more than names.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -8,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use climax_tests::{Folder, Server, run};
 use serde_json::{Value, json};
 
-use super::{Trap, call_read_tools, refuses};
-use crate::{call, climax, repository, server};
+use super::{HostileProject, Trap, assert_is_write_because, refuses};
+use crate::{call, repository, server};
 
 fn git(directory: &Path, words: &[&str]) -> String {
     let mut git = Command::new("git");
@@ -125,8 +126,11 @@ fn hostile_repository(server: &mut Server, trap: &Trap) -> Folder {
 
 #[test]
 fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
-    let (mut server, trap) = (server(), Trap::new());
+    let (mut server, trap, outside) = (server(), Trap::new(), Folder::new());
+    let secret = outside.path().join("secret");
+    fs::write(&secret, "top-secret\n").expect("a file");
     let folder = hostile_repository(&mut server, &trap);
+    symlink(&secret, folder.path().join("link")).expect("a link");
     git(folder.path(), &["status"]);
     let marks = trap.take_marks();
     assert_ne!(marks, "", "the trap works");
@@ -160,7 +164,23 @@ fn reading_a_hostile_repository_executes_none_of_its_hooks_or_programs() {
         ),
         ("git_clean_preview", json!({"ignored": true})),
     ];
-    call_read_tools(&mut server, "git", folder.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "git",
+        path: folder.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
+    let (secret, program) = (secret.display(), trap.program());
+    let words = [
+        &*format!("--contents={secret}"),
+        &*format!("--open-files-in-pager={}", program.display()),
+        &*format!("{secret}"),
+        "--output=written",
+        "--ext-diff",
+    ];
+    hostile.call_read_tools_with_words(&words);
 
     // The tools still do what they are for.
     let repo = folder.text();
@@ -188,7 +208,62 @@ fn reading_does_not_fetch_missing_objects() {
         ("git_grep", json!({"pattern": "one", "revision": "v1.0"})),
         ("git_ls_tree", json!({"revision": "v1.0", "sizes": true})),
     ];
-    call_read_tools(&mut server, "git", path, &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "git",
+        path,
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
+}
+
+/// The settings of a repository decide where its working tree is.
+#[test]
+fn git_grep_searches_commits_and_no_working_tree() {
+    let (mut server, outside) = (server(), Folder::new());
+    let folder = repository(&mut server, "first");
+    fs::write(outside.path().join("file.txt"), "password\n").expect("a file");
+    git(folder.path(), &["config", "core.worktree", outside.text()]);
+    let plain = git(folder.path(), &["grep", "password"]);
+    assert!(plain.contains("password"), "git shows it: {plain}");
+    let mut arguments = json!({"directory": folder.text(), "pattern": "password|one"});
+    arguments["extended"] = json!(true);
+    let found = call(&mut server, "git_grep", &arguments);
+    assert_eq!(found, "HEAD:file.txt:1:one");
+}
+
+/// Settings for a remote can make a push without a branch delete or overwrite branches there.
+#[test]
+fn git_push_changes_one_branch_and_overwrites_nothing() {
+    let (mut server, origin) = (server(), Folder::new());
+    let folder = repository(&mut server, "first");
+    let path = folder.path();
+    git(path, &["branch", "-M", "main"]);
+    git(origin.path(), &["init", "--quiet", "--bare"]);
+    git(path, &["remote", "add", "origin", origin.text()]);
+    let push = ["push", "origin", "main:main", "main:other"];
+    git(path, &push);
+    git(path, &["commit", "--amend", "--message=rewritten"]);
+    let before = git(origin.path(), &["show-ref"]);
+    for (key, value) in [
+        ("remote.origin.mirror", "true"),
+        ("remote.origin.push", "+refs/heads/main:refs/heads/main"),
+        ("remote.origin.push", "+HEAD:refs/heads/main"),
+    ] {
+        git(path, &["config", key, value]);
+        let plan = git(path, &["push", "--dry-run", "--porcelain"]);
+        assert!(plan.contains("+\t"), "git overwrites with {key}: {plan}");
+        let response = server.call("git_push", &json!({"directory": path}));
+        assert!(response.is_error, "{key}: {response:?}");
+        assert_eq!(git(origin.path(), &["show-ref"]), before, "{key}");
+        git(path, &["config", "--unset", key]);
+    }
+    git(path, &["switch", "--quiet", "--create", "topic"]);
+    let arguments = json!({"directory": path, "set_upstream": true});
+    call(&mut server, "git_push", &arguments);
+    let upstream = git(path, &["rev-parse", "--abbrev-ref", "@{upstream}"]);
+    assert_eq!(upstream, "origin/topic");
 }
 
 #[test]
@@ -348,11 +423,7 @@ fn git_fetch_of_a_branch_moves_no_local_branch() {
 #[test]
 fn git_tools_that_start_filters_are_not_read_and_say_why() {
     for tool in ["git_status", "git_diff"] {
-        let output = run(climax().args(["show", tool, "--json"]));
-        let details: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(details["risk"], "write", "{tool}");
-        let description = details["description"].as_str().expect("a text");
-        assert!(description.contains("filters"), "{tool}: {description}");
+        assert_is_write_because(tool, "filters");
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words};
+use super::{HostileProject, Trap};
 use crate::climax;
 
 #[test]
@@ -51,7 +51,14 @@ fn a_filter_reads_neither_variables_nor_modules_nor_other_files() {
     let mut command = climax();
     in_project(&mut command);
     let mut server = Server::start(&mut command);
-    call_read_tools(&mut server, "jq", project.path(), &trap, &[]);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "jq",
+        path: project.path(),
+        trap: &trap,
+        secret,
+    };
+    hostile.call_read_tools(&[]);
     let mut words = vec![
         "-L.",
         "--args",
@@ -61,9 +68,7 @@ fn a_filter_reads_neither_variables_nor_modules_nor_other_files() {
         "-n",
     ];
     words.extend(filters);
-    let read = call_read_tools_with_words;
-    let calls = read(&mut server, "jq", project.path(), &trap, &words, secret);
-    assert!(calls > words.len(), "{calls}");
+    hostile.call_read_tools_with_words(&words);
 
     // Programs of all usual kinds still run.
     for (filter, result) in [

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{RecordingServer, Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, RecordingServer, Trap, check_values};
 use crate::climax;
 
 /// A kubeconfig for a cluster at an address. To log in, kubectl starts a program, if there is one.
@@ -94,20 +94,21 @@ fn reading_a_cluster_in_a_hostile_project_starts_nothing() {
         ("kubectl_get", json!({"type": "pods", "name": "web"})),
         ("kubectl_diff", json!({"manifest": manifest})),
     ];
-    call_read_tools(&mut server, "kubectl", project.path(), &trap, &calls);
+    let program = trap.program();
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "kubectl",
+        path: project.path(),
+        trap: &trap,
+        secret: program.to_str().expect("UTF-8"),
+    };
+    hostile.call_read_tools(&calls);
     let words = [
         "--kubeconfig=.kube/config",
         "--filename=.kube/config",
         "--raw=/api/v1/secrets",
     ];
-    call_read_tools_with_words(
-        &mut server,
-        "kubectl",
-        project.path(),
-        &trap,
-        &words,
-        "exec",
-    );
+    hostile.call_read_tools_with_words(&words);
 }
 
 #[test]

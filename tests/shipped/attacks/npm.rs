@@ -7,7 +7,9 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{RecordingServer, Trap, call_read_tools, refuses};
+use super::{
+    HostileProject, RecordingServer, Trap, assert_is_write_because, refuses, without_proxies,
+};
 use crate::{call, climax};
 
 const SECRET: &str = "hunter2";
@@ -23,6 +25,7 @@ fn hostile_package(trap: &Trap, registry: &RecordingServer) -> Folder {
         format!("//{address}/:_authToken=${{SECRET}}"),
         format!("node-options=--require {}", module.display()),
         format!("init-module={}", module.display()),
+        "depth=${SECRET}\n${SECRET}=1".to_owned(),
         "fetch-retries=0\nignore-scripts=false\ntiming=true\nlogs-max=10\n".to_owned(),
     ];
     let programs = [
@@ -80,7 +83,7 @@ fn isolated(
         registry.address
     );
     fs::write(home.path().join(".npmrc"), settings).expect("a file");
-    command
+    without_proxies(&mut command)
         .current_dir(directory)
         .env("HOME", home.path())
         .env("SECRET", SECRET);
@@ -98,11 +101,13 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs_and_sends_no_varia
     let npm = |words: &[&str]| {
         let mut npm = Command::new("npm");
         npm.args(words);
-        run(&mut isolated(npm, package.path(), &home, &registry));
+        let output = run(&mut isolated(npm, package.path(), &home, &registry));
+        String::from_utf8_lossy(&output.stderr).into_owned()
     };
     npm(&["pack", "--dry-run"]);
     assert_ne!(trap.take_marks(), "", "the trap works");
-    npm(&["view", "react"]);
+    let shown = npm(&["view", "react"]);
+    assert!(shown.contains(SECRET), "npm shows it: {shown}");
     assert!(
         registry.take_requests().contains(SECRET),
         "the registry gets it"
@@ -112,7 +117,17 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs_and_sends_no_varia
     }
 
     let mut server = Server::start(&mut isolated(climax(), package.path(), &home, &registry));
-    let calls = [
+    let calls = [("npm_view", json!({"package": "@types/node@^20.1 || 18.x"}))];
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "npm",
+        path: package.path(),
+        trap: &trap,
+        secret: SECRET,
+    };
+    hostile.call_read_tools(&calls);
+    hostile.call_read_tools_with_words(&["--no-global", "--userconfig=.npmrc"]);
+    for (tool, arguments) in [
         ("npm_ls", json!({"all": true, "json": true})),
         ("npm_ls", json!({"package": "dep@1"})),
         (
@@ -121,9 +136,12 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs_and_sends_no_varia
         ),
         ("npm_pkg_get", json!({"field": "scripts.test"})),
         ("npm_scripts", json!({"json": true})),
-        ("npm_view", json!({"package": "@types/node@^20.1 || 18.x"})),
-    ];
-    call_read_tools(&mut server, "npm", package.path(), &trap, &calls);
+    ] {
+        let mut arguments = arguments;
+        arguments["directory"] = json!(package.text());
+        call(&mut server, tool, &arguments);
+        assert_eq!(trap.take_marks(), "", "{tool} {arguments}");
+    }
     let requests = registry.take_requests();
     assert!(!requests.contains(SECRET), "{requests}");
     assert!(requests.contains("GET /own/react"), "{requests}");
@@ -136,17 +154,17 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs_and_sends_no_varia
 }
 
 #[test]
-fn npm_tools_that_use_the_registry_of_a_project_are_not_read_and_say_why() {
+fn npm_tools_that_use_the_npmrc_of_a_project_are_not_read_and_say_why() {
     for (tool, reason) in [
         ("npm_outdated", "registry"),
         ("npm_audit", "registry"),
         ("npm_pack_preview", "cache"),
+        ("npm_ls", "variables"),
+        ("npm_explain", "variables"),
+        ("npm_scripts", "variables"),
+        ("npm_pkg_get", "variables"),
     ] {
-        let output = run(climax().args(["show", tool, "--json"]));
-        let details: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!(details["risk"], "write", "{tool}");
-        let description = details["description"].as_str().expect("a text");
-        assert!(description.contains(reason), "{tool}: {description}");
+        assert_is_write_because(tool, reason);
     }
 }
 

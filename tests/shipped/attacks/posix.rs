@@ -1,19 +1,20 @@
 //! Files whose names are options, and other words that the usual programs read in a special way.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use climax_tests::{Folder, Server, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
 fn reading_files_in_a_hostile_project_starts_nothing_and_reads_no_other_file() {
     let (project, outside, trap) = (Folder::new(), Folder::new(), Trap::new());
     let secret = outside.path().join("secret");
-    fs::write(&secret, "top-secret\n").expect("a file");
+    fs::write(&secret, "secret of this test\n").expect("a file");
     let program = trap.program();
     let program = program.to_str().expect("UTF-8");
     let compress = format!("--compress-program={program}");
@@ -50,6 +51,18 @@ fn reading_files_in_a_hostile_project_starts_nothing_and_reads_no_other_file() {
         fs::write(project.path().join(word), "b\na\n").expect("a file");
     }
     fs::write(project.path().join("README.md"), "b\na\n".repeat(1_000)).expect("a file");
+    for folder in ["src", "copy"] {
+        fs::create_dir(project.path().join(folder)).expect("a folder");
+    }
+    fs::write(project.path().join("src/link"), "").expect("a file");
+    symlink(&secret, project.path().join("copy/link")).expect("a link");
+    let mut diff = Command::new("diff");
+    diff.current_dir(project.path());
+    let differences = run(diff.args(["-r", "src", "copy"])).stdout;
+    assert!(
+        String::from_utf8_lossy(&differences).contains("secret of this test"),
+        "diff follows links"
+    );
     let mut sort = Command::new("sort");
     sort.current_dir(project.path());
     run(sort.args(["-S1", "--parallel=1", &compress, "README.md"]));
@@ -65,23 +78,29 @@ fn reading_files_in_a_hostile_project_starts_nothing_and_reads_no_other_file() {
     let calls = [
         ("sort_lines", json!({"path": "README.md", "unique": true})),
         (
+            "search_directory",
+            json!({"pattern": "secret", "path": "."}),
+        ),
+        (
+            "diff_files",
+            json!({"first": "src", "second": "copy", "recursive": true}),
+        ),
+        (
             "read_lines",
             json!({"path": "a=b", "first_line": 1, "last_line": 2}),
         ),
     ];
     for cli in ["posix", "system"] {
-        call_read_tools(&mut server, cli, project.path(), &trap, &calls);
+        let mut hostile = HostileProject {
+            server: &mut server,
+            cli,
+            path: project.path(),
+            trap: &trap,
+            secret: "secret of this test",
+        };
+        hostile.call_read_tools(&calls);
+        hostile.call_read_tools_with_words(&words);
     }
-    let read = call_read_tools_with_words;
-    let calls = read(
-        &mut server,
-        "posix",
-        project.path(),
-        &trap,
-        &words,
-        "top-secret",
-    );
-    assert!(calls > 500, "{calls}");
 }
 
 #[test]
@@ -105,6 +124,18 @@ fn arguments_of_the_usual_programs_have_one_meaning() {
             "time",
             json!("TZ=\"Asia/Tokyo\" 09:00"),
             json!("TZ=\"../x\" now"),
+        ),
+        (
+            "current_date",
+            "time",
+            json!("TZ=\"Etc/GMT+5\" now"),
+            json!("TZ=\"/x\""),
+        ),
+        (
+            "touch_file",
+            "time",
+            json!("TZ=\"\" now"),
+            json!("TZ=\"/x\""),
         ),
         (
             "touch_file",

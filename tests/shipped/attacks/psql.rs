@@ -11,7 +11,7 @@ use std::{mem, thread};
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 /// What a server received.
@@ -124,7 +124,14 @@ fn reading_a_database_starts_nothing_and_sends_a_password_only_to_its_server() {
     server.call("psql_databases", &arguments);
     let sent = take(&record);
     assert!(sent.contains("from-file"), "{sent}");
-    call_read_tools(&mut server, "psql", project.path(), &trap, &[]);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "psql",
+        path: project.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&[]);
     let shell = format!("\\! {}", trap.program().display());
     let copy = format!("\\copy t to program '{}'", trap.program().display());
     let words = [
@@ -136,15 +143,7 @@ fn reading_a_database_starts_nothing_and_sends_a_password_only_to_its_server() {
         "--file=.psqlrc",
         "a\n\\! id",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "psql",
-        project.path(),
-        &trap,
-        &words,
-        "top-secret",
-    );
+    hostile.call_read_tools_with_words(&words);
     for sql in &words[..2] {
         for tool in ["psql_query", "psql_execute"] {
             server.call(tool, &json!({"sql": sql, "host": "db.example.org"}));

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words};
+use super::{HostileProject, Trap};
 use crate::climax;
 
 #[test]
@@ -40,7 +40,14 @@ fn searching_a_hostile_project_starts_nothing_and_reads_no_other_file() {
         "rg_search",
         json!({"pattern": "secret", "no_ignore": true, "hidden": true}),
     )];
-    call_read_tools(&mut server, "rg", project.path(), &trap, &calls);
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "rg",
+        path: project.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&calls);
     let from_file = format!("--file={}", secret.display());
     let words = [
         &pre,
@@ -51,13 +58,5 @@ fn searching_a_hostile_project_starts_nothing_and_reads_no_other_file() {
         "-z",
         ".",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "rg",
-        project.path(),
-        &trap,
-        &words,
-        "top-secret",
-    );
+    hostile.call_read_tools_with_words(&words);
 }

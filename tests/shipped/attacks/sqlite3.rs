@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
@@ -59,16 +59,15 @@ fn reading_a_hostile_database_starts_nothing_and_reads_no_other_file() {
         "pragma journal_mode=wal",
         "select fts3_tokenizer('a', x'00')",
     ];
-    call_read_tools(&mut server, "sqlite3", project.path(), &trap, &[]);
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "sqlite3",
-        project.path(),
-        &trap,
-        &words,
-        "top-secret",
-    );
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "sqlite3",
+        path: project.path(),
+        trap: &trap,
+        secret: "top-secret",
+    };
+    hostile.call_read_tools(&[]);
+    hostile.call_read_tools_with_words(&words);
     // The same statements may change the database here, but nothing else.
     for sql in &words[..9] {
         server.call(

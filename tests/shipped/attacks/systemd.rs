@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{Trap, call_read_tools, call_read_tools_with_words, check_values};
+use super::{HostileProject, Trap, check_values};
 use crate::climax;
 
 #[test]
@@ -38,7 +38,15 @@ fn looking_at_services_in_a_hostile_project_starts_nothing() {
         .env("SYSTEMD_PAGER", trap.program())
         .env("SYSTEMD_EDITOR", trap.program());
     let mut server = Server::start(&mut command);
-    call_read_tools(&mut server, "systemd", project.path(), &trap, &[]);
+    let program = trap.program();
+    let mut hostile = HostileProject {
+        server: &mut server,
+        cli: "systemd",
+        path: project.path(),
+        trap: &trap,
+        secret: program.to_str().expect("UTF-8"),
+    };
+    hostile.call_read_tools(&[]);
     let words = [
         "--host=a",
         "-Ha",
@@ -46,15 +54,7 @@ fn looking_at_services_in_a_hostile_project_starts_nothing() {
         "--file=nginx.service",
         "./nginx.service",
     ];
-    let read = call_read_tools_with_words;
-    read(
-        &mut server,
-        "systemd",
-        project.path(),
-        &trap,
-        &words,
-        "ExecStart",
-    );
+    hostile.call_read_tools_with_words(&words);
 }
 
 #[test]
