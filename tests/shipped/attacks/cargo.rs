@@ -69,6 +69,8 @@ fn looking_at_a_hostile_package_executes_none_of_its_programs() {
     let secret = outside.path().join("secret");
     fs::write(&secret, "top-secret\n").expect("a file");
     let package = hostile_package(&trap);
+    // cargo keeps facts about the compiler in this folder.
+    fs::create_dir(package.path().join("target")).expect("a directory");
     let path = package.path().join("Cargo.toml");
     let tree = || {
         let mut tree = Command::new("cargo");

@@ -16,7 +16,9 @@ fn searching_a_hostile_project_starts_nothing_and_reads_no_other_file() {
     }
     let (project, outside, trap) = (Folder::new(), Folder::new(), Trap::new());
     let secret = outside.path().join("secret");
-    fs::write(&secret, "top-secret\n").expect("a file");
+    // A glob that is not valid, which errors about ignored files show.
+    fs::write(&secret, "top-secret {\n").expect("a file");
+    std::os::unix::fs::symlink(&secret, project.path().join(".ignore")).expect("a link");
     fs::write(project.path().join("a.rs"), "colour old_api\n").expect("a file");
     std::os::unix::fs::symlink(&secret, project.path().join("link.rs")).expect("a link");
     let pre = format!("--pre={}", trap.program().display());
