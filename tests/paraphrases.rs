@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// Requests and the tools that they mean. They were written without looking at any ranking.
 const PARAPHRASES: [(&str, &str); 30] = [
-    ("get rid of my local edits", "git_restore"),
+    ("revert uncommitted modifications", "git_restore"),
     (
         "author responsible for this piece of source code",
         "git_blame",
@@ -27,9 +27,9 @@ const PARAPHRASES: [(&str, &str); 30] = [
         "reclaim storage occupied by obsolete layers",
         "docker_prune",
     ),
-    ("increase the number of replicas", "kubectl_scale"),
+    ("run more instances of my service", "kubectl_scale"),
     (
-        "return to the previous release of an application",
+        "reinstate the previous version of my app",
         "kubectl_rollout_undo",
     ),
     ("verify my permissions", "kubectl_can_i"),
@@ -46,7 +46,7 @@ const PARAPHRASES: [(&str, &str); 30] = [
     ("set up new software on this computer", "apt_install"),
     ("erase software from this computer", "apt_remove"),
     ("how full is my hard drive", "disk_free"),
-    ("which folders are the biggest", "disk_usage"),
+    ("what is eating up all my storage", "disk_usage"),
     ("erase a document permanently", "remove_file"),
     ("add a new folder", "make_directory"),
     ("modify access rights", "change_mode"),
@@ -56,27 +56,17 @@ const PARAPHRASES: [(&str, &str); 30] = [
     ("duplicate a document", "copy_file"),
     ("relocate a folder elsewhere", "move_file"),
     ("are any of my javascript libraries unsafe", "npm_audit"),
-    ("lint rust programs", "cargo_clippy"),
-    ("file a bug", "gh_issue_create"),
+    ("static analysis of a crate", "cargo_clippy"),
+    ("submit a ticket", "gh_issue_create"),
     ("arrange records alphabetically", "sort_lines"),
-    ("compare a pair of documents", "diff_files"),
-];
-
-/// Tools and stems of words that their descriptions have got since the paraphrases were written.
-const SHARED_WORDS: [(&str, &str); 9] = [
-    ("git_restore", "edit"),
-    ("git_restore", "local"),
-    ("kubectl_scale", "replica"),
-    ("kubectl_rollout_undo", "releas"),
-    ("disk_usage", "folder"),
-    ("cargo_clippy", "lint"),
-    ("cargo_clippy", "rust"),
-    ("gh_issue_create", "bug"),
-    ("diff_files", "compar"),
+    (
+        "spot dissimilarities between a couple of documents",
+        "diff_files",
+    ),
 ];
 
 /// How many of the paraphrases must find their tool among the first three results.
-const MIN_FOUND: usize = 20;
+const MIN_FOUND: usize = 17;
 
 #[test]
 fn paraphrases_find_the_tool_that_they_mean() {
@@ -109,9 +99,8 @@ fn paraphrases_share_no_content_word_with_their_tool() {
         let shared = shared.filter(move |word| tool_words.contains(word));
         shared.map(move |word| (*name, word))
     });
-    let new = shared.filter(|(name, word)| !SHARED_WORDS.contains(&(name, word)));
-    let new: Vec<_> = new.collect();
-    assert!(new.is_empty(), "shared words: {new:#?}");
+    let shared: Vec<_> = shared.collect();
+    assert!(shared.is_empty(), "shared words: {shared:#?}");
 }
 
 /// The stems of the words of a text without stop words.
