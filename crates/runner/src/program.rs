@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 /// Where programs are searched for if `PATH` is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
-/// Stands for no folder at all in `PATH`.
+/// An entry for a `PATH` that would otherwise be empty. This folder does not exist.
 const MISSING_FOLDER: &str = "/nonexistent";
 
 /// Finds a program as commands are started. A name with a slash is a path, relative to the command's directory.
