@@ -77,6 +77,7 @@ PROGRAMS = {
         help_words=["-h"],
         more_help={
             "blame": LOG,
+            "config": [["git", "config", "get", "-h"]],
             "diff": LOG,
             "diff-index": LOG,
             "diff-tree": LOG,
