@@ -223,14 +223,20 @@ fn a_refusal_describes_the_tool_with_its_arguments() {
     let mut server = start();
     let details = "docker_rm (risk: destructive): Remove a container\n  \
                    - container (required)\n  - dry_run (boolean)";
-    let response = server.call("docker_rm", &json!({"dry_run": true}));
+    let response = server.call("docker_rm", &json!({"id": "c"}));
     assert_eq!(response.hints, [details]);
+    // The contract has one text for these.
+    let response = server.call("docker_rm", &json!({"dry_run": true}));
+    assert!(
+        response.is_error && response.hints.is_empty(),
+        "{response:?}"
+    );
     let response = server.call("docker_mr", &json!({}));
     assert_eq!(response.hints, ["Did you mean docker_rm?", details]);
     let response = server.call("docker_ps", &json!({"all_states": "maybe"}));
-    assert_eq!(
-        response.hints,
-        ["docker_ps: List running containers\n  - all_states (boolean)"]
+    assert!(
+        response.is_error && response.hints.is_empty(),
+        "{response:?}"
     );
     // A program that fails is not an argument error, but it may have run in the wrong directory.
     let hint = "Argument 'where' was not given: the command ran in the default directory";

@@ -253,6 +253,11 @@ impl<'a> CallInput<'a> {
         lines.collect()
     }
 
+    /// Whether the call has keys that are neither arguments of the tool nor parameters of `climax_call`.
+    pub(crate) fn has_unknown_keys(&self) -> bool {
+        !self.arguments.unknown.is_empty() || !self.request.unknown_parameters.is_empty()
+    }
+
     /// A line for each key that is not an argument.
     pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;

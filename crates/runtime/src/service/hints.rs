@@ -52,7 +52,7 @@ pub(super) fn for_unknown_tool(selection: &Selection, name: &str) -> Vec<String>
 }
 
 /// Hints for a call of a tool: ignored arguments, texts that may be lists, tools that unknown arguments may belong to,
-/// and, if the arguments are invalid, those that the tool takes.
+/// and, if the arguments are invalid and some unknown, those that the tool takes.
 pub(super) fn for_call(
     selection: &Selection,
     input: &CallInput<'_>,
@@ -84,7 +84,8 @@ pub(super) fn for_call(
     if !lines.is_empty() {
         hints.push(lines.join("\n"));
     }
-    if result == CallResult::InvalidArguments {
+    // The contract fixes the answer to a call whose keys are all known.
+    if result == CallResult::InvalidArguments && input.has_unknown_keys() {
         let details = [details(selection, tool)].into_iter();
         let texts: Vec<String> = details.chain(summaries(selection, &related)).collect();
         hints.push(texts.join("\n"));
