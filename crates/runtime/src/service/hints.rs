@@ -33,8 +33,8 @@ const MAX_SEARCHED_KEYS: usize = 3;
 /// Shorter unknown arguments say too little.
 const MIN_SEARCHED_KEY_BYTES: usize = 4;
 
-/// Hints for a call of an unknown tool: a tool with a similar name, or else tools for what the name clearly says;
-/// and the arguments of these tools.
+/// Hints for a call of an unknown tool: a tool with a similar name, or else tools that the name may stand for,
+/// with descriptions of these tools.
 pub(super) fn for_unknown_tool(selection: &Selection, name: &str) -> Vec<String> {
     if let Some(similar) = similar_tool(selection, name) {
         let hint = format!("Did you mean {similar}?");
