@@ -155,8 +155,8 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
     std::fs::write(folder.path().join("untracked"), "").expect("a file");
     for (tool, args, name) in [
         (
-            "git_clean",
-            json!({"directory": folder.text(), "path": []}),
+            "git_commit",
+            json!({"directory": folder.text(), "message": "m", "path": []}),
             "path",
         ),
         (
@@ -166,11 +166,10 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
         ),
     ] {
         let refused = server.call(tool, &args);
+        let line = format!("Argument '{name}' is empty: it needs a value");
         assert_eq!(
             refused.text,
-            format!(
-                "Argument validation failed:\n  - Argument '{name}' is empty: leave it out to use the default"
-            )
+            format!("Argument validation failed:\n  - {line}")
         );
     }
     assert!(folder.path().join("untracked").exists());

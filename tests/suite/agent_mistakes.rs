@@ -2,7 +2,7 @@
 
 use climax_tests::{Folder, Server, ToolResponse, fixtures, text};
 use serde_json::{Value, json};
-use std::fs;
+use std::{env, fs};
 
 fn start() -> Server {
     Server::start(&mut fixtures!())
@@ -223,23 +223,23 @@ fn a_refusal_describes_the_tool_with_its_arguments() {
     let mut server = start();
     let details = "docker_rm (risk: destructive): Remove a container\n  \
                    - container (required)\n  - dry_run (boolean)";
-    let response = server.call("docker_rm", &json!({"id": "c"}));
-    assert_eq!(response.hints, [details]);
-    // The contract has one text for these.
-    let response = server.call("docker_rm", &json!({"dry_run": true}));
-    assert!(
-        response.is_error && response.hints.is_empty(),
-        "{response:?}"
-    );
+    for arguments in [
+        json!({"verbose": true}),
+        json!({"dry_run": true}),
+        json!({"container": "c", "dry_run": "maybe"}),
+    ] {
+        let response = server.call("docker_rm", &arguments);
+        assert!(response.is_error, "{response:?}");
+        assert_eq!(response.hints, [details], "{arguments}");
+    }
     let response = server.call("docker_mr", &json!({}));
     assert_eq!(response.hints, ["Did you mean docker_rm?", details]);
-    let response = server.call("docker_ps", &json!({"all_states": "maybe"}));
-    assert!(
-        response.is_error && response.hints.is_empty(),
-        "{response:?}"
-    );
     // A program that fails is not an argument error, but it may have run in the wrong directory.
-    let hint = "Argument 'where' was not given: the command ran in the default directory";
+    let directory = env::current_dir().expect("a directory");
+    let hint = format!(
+        "Argument 'where' was not given: the command ran in {}",
+        directory.display()
+    );
     assert_eq!(server.call("missing_program", &json!({})).hints, [hint]);
     let arguments = json!({"where": "/"});
     let response = server.call("missing_program", &arguments);
@@ -247,6 +247,78 @@ fn a_refusal_describes_the_tool_with_its_arguments() {
         response.is_error && response.hints.is_empty(),
         "{response:?}"
     );
+}
+
+/// The corrected call in the last hint of a response.
+fn correction(response: &ToolResponse) -> Option<Value> {
+    let line = response.hints.last()?.lines().last()?;
+    let call = line.strip_prefix("Corrected call: ")?;
+    Some(serde_json::from_str(call).expect("JSON"))
+}
+
+#[test]
+fn a_refusal_ends_with_the_call_that_is_probably_meant() {
+    let mut server = start();
+    let remove = |args: Value| json!({"tool_name": "docker_rm", "args": args});
+    for (arguments, expected) in [
+        // Beside `args`, misspelt, a boolean in words, `null` for nothing.
+        (
+            json!({"tool_name": "docker_rm", "container": "c", "dryrun": "yes", "force": null}),
+            remove(json!({"container": "c", "dry_run": true})),
+        ),
+        // The only unknown key is the only missing argument.
+        (
+            remove(json!({"id": "c"})),
+            remove(json!({"container": "c"})),
+        ),
+        (
+            json!({"tool_name": "docker_rn", "container": ["c"]}),
+            remove(json!({"container": "c"})),
+        ),
+        // A choice as a key, and one that is misspelt.
+        (
+            json!({"tool_name": "dump_required", "args": {"msg": "m", "n": 1, "csv": true}}),
+            json!({"tool_name": "dump_required", "args": {"message": "m", "count": 1, "format": "csv"}}),
+        ),
+        (
+            json!({"tool_name": "dump_required", "args": {"msg": "m", "count": 1, "format": "JSON"}}),
+            json!({"tool_name": "dump_required", "args": {"message": "m", "count": 1, "format": "json"}}),
+        ),
+    ] {
+        let response = call(&mut server, &arguments);
+        assert!(response.is_error, "{arguments}");
+        assert_eq!(correction(&response), Some(expected.clone()), "{arguments}");
+        let corrected = call(&mut server, &expected);
+        assert!(!corrected.is_error, "{corrected:?}");
+    }
+}
+
+#[test]
+fn a_corrected_call_leaves_nothing_out() {
+    let mut server = start();
+    for arguments in [
+        json!({"tool_name": "docker_rm", "args": {"container": "c", "preview": true}}),
+        json!({"tool_name": "docker_rm", "args": {"container": "c", "verbose": false}}),
+        json!({"tool_name": "docker_rm", "args": {"container": "c", "Container ": "d"}}),
+        json!({"tool_name": "docker_rm", "args": {"first": "c", "second": "d"}}),
+        json!({"tool_name": "docker_rm", "args": {"dry_run": "maybe", "id": "c"}}),
+        json!({"tool_name": "docker_rn", "args": {"container": "c", "preview": true}}),
+        json!({"tool_name": "docker_rm", "args": {"id": "c".repeat(3_000)}}),
+    ] {
+        let response = call(&mut server, &arguments);
+        assert!(response.is_error, "{arguments}");
+        assert_eq!(correction(&response), None, "{arguments}");
+    }
+}
+
+#[test]
+fn an_ignored_argument_gets_the_call_that_is_probably_meant() {
+    let mut server = start();
+    let flattened = json!({"tool_name": "docker_ps", "all_states": true});
+    let response = call(&mut server, &flattened);
+    assert!(!response.is_error, "{response:?}");
+    let expected = json!({"tool_name": "docker_ps", "args": {"all_states": true}});
+    assert_eq!(correction(&response), Some(expected));
 }
 
 #[test]

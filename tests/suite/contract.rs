@@ -114,8 +114,12 @@ fn arguments_of_climax_call_with_a_wrong_type_are_refused() {
             "Argument 'args' must be an object, not a number",
         ),
         (
-            json!({"tool_name": "git_log", "args": "x"}),
+            json!({"tool_name": "git_log", "args": "[1]"}),
             "Argument 'args' must be an object, not text",
+        ),
+        (
+            json!({"tool_name": "git_log", "args": "x"}),
+            "Argument 'args' must be an object; this text is not valid JSON",
         ),
     ] {
         let response = server.call_registered("climax_call", &arguments);

@@ -7,7 +7,7 @@ mod values;
 mod words;
 
 use climax_runtime::internals::PlannedCall;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::random_tools::{DASHED, is_match};
 pub(crate) use definition::{ArgumentDefinition, ConfigDefinition, ToolDefinition};
@@ -430,17 +430,21 @@ impl Call {
             .map(|definition| definition.name.as_str())
             .collect();
         for (definition, value) in definitions.iter().zip(&self.values) {
+            let name = &definition.name;
             let is_empty = match (definition.argument_type(), value) {
+                ("array", Value::Array(items)) if items.contains(&json!("")) => {
+                    let line = format!("Argument '{name}' has an empty value");
+                    self.other.push(line);
+                    false
+                }
                 ("array", Value::Array(items)) => items.is_empty(),
                 ("object", Value::Object(entries)) => entries.is_empty(),
                 (_, Value::String(text)) => text.is_empty() && definition.cwd,
                 _ => false,
             };
             if is_empty && !definition.required {
-                let name = &definition.name;
-                self.other.push(format!(
-                    "Argument '{name}' is empty: leave it out to use the default"
-                ));
+                let line = format!("Argument '{name}' is empty: it needs a value");
+                self.other.push(line);
             }
         }
         let paths = definitions.iter().zip(&self.values);

@@ -165,10 +165,12 @@ impl NotesBuilder {
     }
 }
 
-/// The first line up to the first full stop that is followed by a space.
+/// The first line up to the first full stop that ends a sentence.
 #[must_use]
 pub fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
-    line.find(". ")
-        .map_or(line, |full_stop| &line[..=full_stop])
+    let mut full_stops = line.match_indices(". ").map(|(position, _)| position);
+    let end =
+        full_stops.find(|end| !line[..*end].ends_with("e.g") && !line[..*end].ends_with("i.e"));
+    end.map_or(line, |end| &line[..=end])
 }

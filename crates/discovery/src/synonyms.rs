@@ -4,20 +4,23 @@
 const SYNONYM_GROUPS: &str = "\
     path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
-    destination dest dst output_path\n\
+    destination dest dst output output_path output_file out o\n\
     overwrite clobber\n\
-    source src\n\
+    source src input input_file\n\
+    query sql statement\n\
     query search search_query keyword keywords q\n\
     pattern regex regexp\n\
     text content contents data body stdin\n\
-    message msg comment\n\
-    url uri link\n\
+    message msg m comment\n\
+    url uri link address repository repo_url\n\
     limit max_results max_count count max n num\n\
+    lines limit count n num head tail\n\
+    line_range lines range l\n\
     user username user_name login\n\
     password passwd\n\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
-    ref revision commit commit_hash sha rev\n\
+    ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
     cached staged\n\
     format output_format\n\
     recursive recurse\n\

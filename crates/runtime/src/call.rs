@@ -48,8 +48,8 @@ pub(crate) struct CallRequest {
     /// The name of the tool.
     pub(crate) tool: String,
     pub(crate) arguments: Map<String, Value>,
-    /// The names of further parameters of the request, which have no meaning.
-    pub(crate) unknown_parameters: Vec<String>,
+    /// Further parameters of the request, which have no meaning.
+    pub(crate) unknown_parameters: Map<String, Value>,
 }
 
 /// What a call would run.

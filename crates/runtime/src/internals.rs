@@ -97,7 +97,7 @@ pub fn plan(
     let request = CallRequest {
         tool: tool.to_owned(),
         arguments,
-        unknown_parameters: Vec::new(),
+        unknown_parameters: Map::new(),
     };
     let selection = Selection::all(catalog);
     let (number, tool) = selection.find_tool(tool).expect("the tool exists");

@@ -18,7 +18,7 @@ use climax_core::risk::{Risk, assumed_risk};
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
 
-use crate::call::answer::{CallAnswer, CallResult};
+use crate::call::answer::{CallAnswer, CallResult, NO_OUTPUT};
 use crate::call::plan::CallInput;
 use crate::call::{CallRequest, CallState, DryRun, Executor};
 use crate::catalog::selection::Selection;
@@ -27,6 +27,7 @@ use crate::output::{self, OutputReader};
 use crate::registration::{CallTools, OUTPUT_TOOL, OutputAccess, SEARCH_TOOL, ToolDescription};
 use crate::search::{SearchQuery, SearchResponse, search};
 pub(crate) use client::{Client, ProgressUpdate};
+use hints::CallEnd;
 pub(crate) use permits::{AnswerPermit, Permits};
 use progress::report_while;
 pub(crate) use request::{SearchRequest, search_request};
@@ -196,7 +197,7 @@ impl Service {
             let call = CallRequest {
                 tool: name.to_owned(),
                 arguments,
-                unknown_parameters: Vec::new(),
+                unknown_parameters: Map::new(),
             };
             if is_output_tool {
                 return Ok(Request::ReadOutput(call));
@@ -307,7 +308,7 @@ impl Service {
 
     async fn read_output(&self, request: CallRequest) -> Answer {
         let Some(store) = self.executor.capture.store.clone() else {
-            return self.unknown_tool(OUTPUT_TOOL);
+            return self.unknown_tool(&request);
         };
         let reader = OutputReader {
             store,
@@ -340,7 +341,7 @@ impl Service {
         max_risk: Risk,
     ) -> Result<(u32, ToolRow), Answer> {
         let Some((number, tool)) = self.selection.find_tool(&request.tool) else {
-            return Err(self.unknown_tool(&request.tool));
+            return Err(self.unknown_tool(request));
         };
         if assumed_risk(tool.risk) > max_risk {
             return Err(self.risk_refusal(&request.tool, tool.risk));
@@ -356,10 +357,11 @@ impl Service {
         let (number, tool) = self.callable_tool(request, Risk::Destructive)?;
         let input = CallInput::new(&self.selection, (number, &tool), request);
         match self.executor.dry_run(&input) {
-            Ok(dry_run) => Ok(DryRun {
-                hints: hints::for_call(&self.selection, &input, CallResult::Succeeded),
-                ..dry_run
-            }),
+            Ok(dry_run) => {
+                let end = self.call_end(CallResult::Succeeded, false);
+                let hints = hints::for_call(&self.selection, &input, end);
+                Ok(DryRun { hints, ..dry_run })
+            }
             Err(answer) => Err(self.with_hints(&input, answer)),
         }
     }
@@ -390,17 +392,26 @@ impl Service {
 
     /// The answer to a call, with hints.
     fn with_hints(&self, input: &CallInput<'_>, answer: CallAnswer) -> Answer {
+        let end = self.call_end(answer.result, answer.text == NO_OUTPUT);
         Answer {
-            hints: hints::for_call(&self.selection, input, answer.result),
+            hints: hints::for_call(&self.selection, input, end),
             ..answer.into()
         }
     }
 
+    fn call_end(&self, result: CallResult, is_silent: bool) -> CallEnd {
+        CallEnd {
+            result,
+            is_silent,
+            is_in_container: self.executor.guard.container.is_some(),
+        }
+    }
+
     /// The answer for an unknown tool.
-    fn unknown_tool(&self, name: &str) -> Answer {
-        let text = format!("Unknown tool: {}", truncate_for_message(name));
+    fn unknown_tool(&self, request: &CallRequest) -> Answer {
+        let text = format!("Unknown tool: {}", truncate_for_message(&request.tool));
         Answer {
-            hints: hints::for_unknown_tool(&self.selection, name),
+            hints: hints::for_unknown_tool(&self.selection, request),
             ..Answer::new(text, true)
         }
     }

@@ -11,6 +11,9 @@ use crate::call::excerpt::excerpt;
 use crate::registration::OutputAccess;
 use climax_arguments::reader::CallRefusal;
 
+/// The text of a result if the command printed nothing.
+pub(crate) const NO_OUTPUT: &str = "(no output)";
+
 /// The text of a call's result.
 #[derive(Debug)]
 pub(crate) struct CallAnswer {
@@ -130,7 +133,7 @@ pub(crate) fn answer(
         let _ = write!(text, "[exit code: {code}]");
     }
     if text.is_empty() {
-        text.push_str("(no output)");
+        text.push_str(NO_OUTPUT);
     }
     CallAnswer {
         text,

@@ -136,9 +136,12 @@ fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     synonym(&key, names).or_else(similar)
 }
 
-/// Whether the error line for an unknown key suggests a name.
-pub(crate) fn has_suggestion(key: &str, names: &[&str]) -> bool {
-    suggestion(key, names).is_some()
+/// The name that a key probably means: itself, one that is spelt alike, or a synonym.
+pub(crate) fn meant_name<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+    let exact = names.iter().find(|name| **name == key).copied();
+    exact
+        .or_else(|| name_for_key(key, names))
+        .or_else(|| suggestion(key, names))
 }
 
 /// The error line for an unknown key.

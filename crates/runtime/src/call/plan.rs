@@ -10,7 +10,7 @@ use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
 use climax_policy::limit::truncate_for_message;
 use climax_runner::PrivateFiles;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
@@ -104,6 +104,11 @@ impl<'a> CallInput<'a> {
     /// The tool's name.
     pub(crate) fn tool_name(&self) -> &'static str {
         self.selection.text(self.tool.name)
+    }
+
+    /// Whether the call has keys that are neither arguments of the tool nor parameters of `climax_call`.
+    pub(crate) fn has_unknown_keys(&self) -> bool {
+        !self.arguments.unknown.is_empty() || !self.request.unknown_parameters.is_empty()
     }
 
     /// Validates the arguments, and builds the command. The arena owns the strings that coercion creates.
@@ -201,27 +206,33 @@ impl<'a> CallInput<'a> {
         errors
     }
 
-    /// A line for each empty list, map or directory. It would mean the same as leaving it out, which can be
-    /// everything: an agent that found no paths to delete means none.
+    /// A line for each empty list, map, item or directory. An empty list would mean the same as leaving it out, which
+    /// can be everything: an agent that found no paths to delete means none.
     fn empty_arguments(&self) -> Vec<String> {
         let rows = self.selection.tables.arguments.rows();
         let rows = rows.slice(self.tool.arguments).iter();
-        let names = rows.filter_map(|row| {
+        let lines = rows.filter_map(|row| {
             let name = self.selection.text(row.name);
-            let is_empty = match (row.shape, self.arguments.arguments.get(name)?) {
-                (ValueShape::List, Value::Array(items)) => items.is_empty(),
-                (ValueShape::Map, Value::Object(entries)) => entries.is_empty(),
-                (ValueShape::Single, Value::String(text)) => {
-                    text.is_empty() && row.placement == PlacementKind::Directory
+            let (is_empty, has_empty_item) = match (row.shape, self.arguments.arguments.get(name)?)
+            {
+                (ValueShape::List, Value::Array(items)) => {
+                    (items.is_empty(), items.contains(&json!("")))
                 }
-                _ => false,
+                (ValueShape::Map, Value::Object(entries)) => (entries.is_empty(), false),
+                (ValueShape::Single, Value::String(text)) => {
+                    let is_directory = row.placement == PlacementKind::Directory;
+                    (text.is_empty() && is_directory, false)
+                }
+                _ => (false, false),
             };
+            if has_empty_item {
+                return Some(format!("Argument '{name}' has an empty value"));
+            }
             // A missing required argument is reported as such.
-            (is_empty && !row.required).then_some(name)
+            (is_empty && !row.required)
+                .then(|| format!("Argument '{name}' is empty: it needs a value"))
         });
-        names
-            .map(|name| format!("Argument '{name}' is empty: leave it out to use the default"))
-            .collect()
+        lines.collect()
     }
 
     /// A line for each path after `--` that looks like an option. The program would take it for a file, so the option
@@ -253,9 +264,31 @@ impl<'a> CallInput<'a> {
         lines.collect()
     }
 
-    /// Whether the call has keys that are neither arguments of the tool nor parameters of `climax_call`.
-    pub(crate) fn has_unknown_keys(&self) -> bool {
-        !self.arguments.unknown.is_empty() || !self.request.unknown_parameters.is_empty()
+    /// Whether the arguments are valid.
+    pub(crate) fn is_valid(&self) -> bool {
+        let arena = Bump::new();
+        let argv = Argv::new(&self.base, self.selection.text(self.tool.command), &arena);
+        let tool = (self.number, self.tool);
+        let arguments = &self.arguments.arguments;
+        let argv = self
+            .selection
+            .command_line(tool, arguments, argv, self.name_errors());
+        argv.is_ok()
+    }
+
+    /// The directory in which the command runs if the call does not choose one; `None` for the server's.
+    pub(crate) fn default_directory(&self) -> Option<&str> {
+        self.working_dir.as_deref()
+    }
+
+    /// The request.
+    pub(crate) fn request(&self) -> &CallRequest {
+        self.request
+    }
+
+    /// The tool with its number.
+    pub(crate) fn numbered_tool(&self) -> (u32, &ToolRow) {
+        (self.number, self.tool)
     }
 
     /// A line for each key that is not an argument.
@@ -263,7 +296,7 @@ impl<'a> CallInput<'a> {
         let names = &self.argument_names;
         let arguments = self.arguments.unknown.iter();
         let arguments = arguments.map(|key| unknown_argument(key, names));
-        let parameters = self.request.unknown_parameters.iter();
+        let parameters = self.request.unknown_parameters.keys();
         let parameters = parameters.map(|key| unknown_parameter(key, names));
         let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
         let more = count.saturating_sub(MAX_UNKNOWN_LINES);

@@ -175,7 +175,7 @@ fn request(arguments: &CallArguments) -> Result<CallRequest, Failure> {
     Ok(CallRequest {
         tool: arguments.tool.clone(),
         arguments: object,
-        unknown_parameters: Vec::new(),
+        unknown_parameters: Map::new(),
     })
 }
 

@@ -78,7 +78,7 @@ pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
     }
     let unknown = resolved.unknown.iter();
     errors.extend(unknown.map(|key| unknown_argument(key, &ARGUMENT_NAMES)));
-    let parameters = call.unknown_parameters.iter();
+    let parameters = call.unknown_parameters.keys();
     errors.extend(parameters.map(|key| unknown_parameter(key, &ARGUMENT_NAMES)));
     reader.finish(errors)?;
     Ok(OutputRequest {
@@ -152,7 +152,7 @@ mod tests {
         ];
         assert_eq!(errors, Err(expected.map(str::to_owned).into()));
         let flattened = CallRequest {
-            unknown_parameters: vec!["id".to_owned()],
+            unknown_parameters: json_object(json!({"id": "1"})),
             ..CallRequest::default()
         };
         let expected = [

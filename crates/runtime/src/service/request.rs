@@ -118,9 +118,14 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
         Some(Value::Object(args)) => args,
         Some(Value::String(text)) => match serde_json::from_str(&text) {
             Ok(Value::Object(args)) => args,
-            _ => {
+            Ok(_) => {
                 return refuse(format!(
                     "Argument '{args_name}' must be an object, not text"
+                ));
+            }
+            Err(_) => {
+                return refuse(format!(
+                    "Argument '{args_name}' must be an object; this text is not valid JSON"
                 ));
             }
         },
@@ -139,7 +144,7 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
     Ok(CallRequest {
         tool,
         arguments: args,
-        unknown_parameters: arguments.into_iter().map(|(name, _)| name).collect(),
+        unknown_parameters: arguments,
     })
 }
 
@@ -238,7 +243,7 @@ mod tests {
         let both = json!({"tool_name": "x", "name": "y"});
         let call = call_request(json_object(both)).expect("a call");
         assert_eq!(call.tool, "x");
-        assert_eq!(call.unknown_parameters, ["name"]);
+        assert_eq!(call.unknown_parameters, json_object(json!({"name": "y"})));
     }
 
     #[test]
@@ -257,7 +262,8 @@ mod tests {
         let both = json!({"toolName": "x", "args": {"a": 1}, "arguments": {"b": 2}, "c": 3});
         let call = call_request(json_object(both)).expect("a call");
         assert_eq!(call.arguments, json_object(json!({"a": 1})));
-        assert_eq!(call.unknown_parameters, ["arguments", "c"]);
+        let unknown = json!({"arguments": {"b": 2}, "c": 3});
+        assert_eq!(call.unknown_parameters, json_object(unknown));
     }
 
     #[test]

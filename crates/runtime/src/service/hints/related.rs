@@ -1,0 +1,214 @@
+//! Finds the tools that an agent may mean with an unknown tool name or an unknown argument.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use climax_catalog::tables::{CliRow, ToolRow};
+use climax_core::risk::{Risk, assumed_risk};
+use climax_core::words::{fold, words};
+use climax_discovery::rank::RankingMode;
+use climax_discovery::synonyms::{normalise_name, synonyms_of};
+use serde_json::json;
+
+use super::correction::fitting_keys;
+use crate::call::CallRequest;
+use crate::call::argument_names::meant_name;
+use crate::call::plan::CallInput;
+use crate::catalog::selection::Selection;
+use crate::search::offered_tools;
+use crate::search::ranked::{RankedMatch, RankedMatches, find_ranked};
+
+/// How many tools an unknown name may stand for.
+const MAX_RELATED_TOOLS: usize = 6;
+/// How many tools a search adds to those.
+const MAX_FOUND_TOOLS: usize = 3;
+/// The lowest score of the best tool that a search adds. Names of tools that do not exist get less.
+const MIN_BEST_SCORE: f64 = 0.1;
+/// How many unknown arguments are searched for.
+const MAX_SEARCHED_KEYS: usize = 3;
+/// Shorter unknown arguments say too little.
+const MIN_SEARCHED_KEY_BYTES: usize = 4;
+
+/// What an unknown tool name may stand for.
+pub(super) struct RelatedTools {
+    /// The most probable ones first.
+    pub(super) names: Vec<&'static str>,
+    /// The words of the name that no tool has.
+    pub(super) unknown_words: Vec<String>,
+}
+
+/// The tool whose name an unknown name is a typo of, with that name.
+pub(super) fn similar_tool(
+    selection: &Selection,
+    unknown_name: &str,
+) -> Option<(ToolRow, &'static str)> {
+    let may_mean = may_mean(selection, unknown_name);
+    let names = selection.names_similar_to(unknown_name).into_iter();
+    let mut tools = names.filter_map(|name| Some((selection.find_tool(name)?.1, name)));
+    tools.find(|(tool, _)| may_mean(tool))
+}
+
+/// The tools whose names continue that of a tool: `git_switch_create` for `git_switch`.
+pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static str> {
+    let prefix = format!("{name}_");
+    let names = selection.clis().flat_map(|cli| {
+        let tools = selection.tools_of(&cli).iter();
+        tools.map(|tool| selection.text(tool.name))
+    });
+    let names = names.filter(|other| other.starts_with(&prefix));
+    names.take(MAX_RELATED_TOOLS).collect()
+}
+
+/// The tools that an unknown name may stand for: tools that run a program with this name, and tools whose name
+/// continues it, those first that take most of the given arguments and have the lowest risk; then tools that a search
+/// finds for the name and the arguments that are switched on.
+pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
+    let unknown_name = request.tool.as_str();
+    let prefix = format!("{unknown_name}_");
+    let tools = selection.clis().flat_map(|cli| {
+        let base = selection.text(cli.command);
+        let tools = selection.tools_of(&cli).iter();
+        tools.map(move |tool| (base, tool))
+    });
+    let mut related: Vec<ToolRow> = tools
+        .filter(|(base, tool)| {
+            let words = base.split_whitespace();
+            let mut words = words.chain(selection.text(tool.command).split_whitespace());
+            let program = words.find(|word| *word != "env" && !word.contains('='));
+            program == Some(unknown_name) || selection.text(tool.name).starts_with(&prefix)
+        })
+        .map(|(_, tool)| tool)
+        .collect();
+    // The sort is stable, so equal tools stay in catalog order.
+    related.sort_by_cached_key(|tool| {
+        let fitting = fitting_keys(selection, tool, request);
+        (Reverse(fitting), assumed_risk(tool.risk))
+    });
+    let mut names: Vec<&str> = related
+        .iter()
+        .map(|tool| selection.text(tool.name))
+        .collect();
+    let may_mean = may_mean(selection, unknown_name);
+    let given = request.arguments.iter().chain(&request.unknown_parameters);
+    let switches = given.filter(|(_, value)| **value == json!(true));
+    let switches = switches
+        .map(|(key, _)| key.as_str())
+        .take(MAX_SEARCHED_KEYS);
+    let texts: Vec<String> = [unknown_name]
+        .into_iter()
+        .chain(switches)
+        .map(fold)
+        .collect();
+    let query: Vec<&str> = texts.iter().flat_map(|text| words(text)).collect();
+    let found = find(selection, &query.join(" "), &may_mean);
+    for name in names_of(selection, &found) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(MAX_RELATED_TOOLS);
+    let unknown_words = found.ranked.words.iter();
+    let unknown_words = unknown_words.filter(|word| related.is_empty() && !word.is_known());
+    RelatedTools {
+        names,
+        unknown_words: unknown_words.map(|word| word.text.clone()).collect(),
+    }
+}
+
+/// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI or of its program, as
+/// `git_remove` does, only its tools may be meant.
+fn may_mean<'s>(
+    selection: &'s Selection,
+    unknown_name: &str,
+) -> impl Fn(&ToolRow) -> bool + use<'s> {
+    let folded = fold(unknown_name);
+    let first_word = words(&folded).next().unwrap_or_default().to_owned();
+    let has_that_name = move |cli: &CliRow| {
+        let program = selection.text(cli.command).split_whitespace().next();
+        selection.text(cli.name_key) == first_word || program == Some(first_word.as_str())
+    };
+    let is_restricted = selection.clis().any(|cli| has_that_name(&cli));
+    move |tool| !is_restricted || has_that_name(&selection.cli_of(tool))
+}
+
+/// Searches for tools among those that may be meant.
+fn find(selection: &Selection, query: &str, may_mean: &dyn Fn(&ToolRow) -> bool) -> RankedMatches {
+    let offered = offered_tools(selection, None);
+    let is_candidate =
+        |number| offered.contains(number) && may_mean(&selection.tools().get(number));
+    let mode = RankingMode::Hybrid;
+    let mut found = find_ranked(selection, query, mode, MAX_FOUND_TOOLS, is_candidate);
+    found.keep_useful();
+    found
+}
+
+/// The names of the tools that a search found, unless even the best one is improbable.
+fn names_of(selection: &Selection, found: &RankedMatches) -> Vec<&'static str> {
+    let is_plausible = |best: &RankedMatch| best.score >= MIN_BEST_SCORE;
+    let plausible = found.best.first().filter(|best| is_plausible(best));
+    let best = found.best.iter().filter(|_| plausible.is_some());
+    best.map(|found| selection.text(found.tool.name)).collect()
+}
+
+/// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
+/// They share another word with the tool's name, apart from its first, which is often the program.
+pub(super) fn tools_named_by_unknown_arguments(
+    selection: &Selection,
+    input: &CallInput<'_>,
+) -> Vec<&'static str> {
+    if input.unknown_keys().is_empty() {
+        return Vec::new();
+    }
+    let called = input.tool_name();
+    let own_words: Vec<String> = words(&fold(called)).map(str::to_owned).collect();
+    let unknown = input.unknown_keys().iter().map(|key| fold(key));
+    let unknown: HashSet<String> = unknown.filter(|key| !own_words.contains(key)).collect();
+    let is_shared = |word: &str| own_words.iter().skip(1).any(|own| own == word);
+    let cli = selection.cli_of(input.tool());
+    let names = selection.tools_of(&cli).iter();
+    let names = names.map(|tool| selection.text(tool.name));
+    let is_named = |name: &&str| {
+        let name = fold(name);
+        words(&name).any(is_shared) && words(&name).any(|word| unknown.contains(word))
+    };
+    let related = names.filter(|name| *name != called).filter(is_named);
+    related.take(MAX_RELATED_TOOLS).collect()
+}
+
+/// Tools of the same CLI whose descriptions name an unknown argument, and that a search for it and the called tool's
+/// name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
+pub(super) fn tools_for_unknown_arguments(
+    selection: &Selection,
+    input: &CallInput<'_>,
+) -> Vec<&'static str> {
+    let tool = input.tool();
+    let may_be_meant = |other: &ToolRow| {
+        other.cli == tool.cli
+            && other.name != tool.name
+            && assumed_risk(other.risk) < Risk::Destructive
+    };
+    let called = fold(input.tool_name());
+    let unexplained = input.unknown_keys().iter().filter(|key| {
+        key.len() >= MIN_SEARCHED_KEY_BYTES && meant_name(key, input.argument_names()).is_none()
+    });
+    let mut related = Vec::new();
+    // A search takes time, so only the first keys are searched for.
+    for key in unexplained.take(MAX_SEARCHED_KEYS) {
+        let key = fold(key);
+        let synonyms = synonyms_of(&key);
+        let names_key = |other: &ToolRow| {
+            let description = fold(selection.text(other.description));
+            let mut named = words(&description).map(normalise_name);
+            may_be_meant(other) && named.any(|word| synonyms.contains(&word))
+        };
+        let query: Vec<&str> = words(&called).chain([key.as_str()]).collect();
+        let found = find(selection, &query.join(" "), &names_key);
+        for name in names_of(selection, &found) {
+            if !related.contains(&name) {
+                related.push(name);
+            }
+        }
+    }
+    related.truncate(MAX_RELATED_TOOLS);
+    related
+}
