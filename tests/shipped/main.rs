@@ -1,6 +1,7 @@
 //! The shipped configs and policies, run with real programs.
 
 mod attacks;
+mod corrections;
 mod files;
 mod machine;
 mod policies;
@@ -110,25 +111,34 @@ fn a_path_that_looks_like_an_option_is_not_used_as_one() {
 fn a_call_with_joined_values_says_how_to_pass_a_list() {
     let mut server = server();
     let folder = repository(&mut server, "first");
-    let arguments = json!({"directory": folder.text(), "path": "file.txt, other.txt"});
+    fs::write(folder.path().join("a,b"), "").expect("a file");
+    let arguments = json!({"directory": folder.text(), "path": "a,b"});
     let response = server.call("git_add", &arguments);
-    assert!(response.is_error, "{response:?}");
-    let note = r#"Argument 'path' was taken as one value: for several, pass a list: ["file.txt","other.txt"]"#;
-    assert_eq!(response.hint(), Some(note));
-    // So does one that changes something. A hint does no harm where the value is right.
-    fs::write(folder.path().join("a, b"), "").expect("a file");
-    let arguments = json!({"directory": folder.text(), "path": "a, b"});
-    let response = server.call("git_add", &arguments);
-    assert!(
-        !response.is_error && response.hint().is_some(),
-        "{response:?}"
+    assert_eq!(
+        response.text,
+        "Argument validation failed:\n  - Argument 'path': pass a list: [\"a\",\"b\"], or [\"a,b\"] for one value"
     );
+    let one = json!({"directory": folder.text(), "path": ["a,b"]});
+    call(&mut server, "git_add", &one);
+    // A tool that reads takes the text for one value, and says so.
     let response = server.call("git_ls_files", &arguments);
-    assert_eq!(response.text, "a, b");
-    assert_eq!(response.hint(), None);
-    // A tool that prints nothing may have been asked for the wrong thing.
-    let response = server.call("git_log", &arguments);
+    assert_eq!(response.text, "a,b");
+    let note = "Argument 'path' was taken as one value: for several, pass a list: [\"a\",\"b\"]";
+    assert_eq!(response.hint(), Some(note));
+    // A name may have spaces, but not often one that fits nothing.
+    let arguments = json!({"directory": folder.text(), "path": "file.txt my file"});
+    let response = server.call("git_ls_files", &arguments);
     assert!(response.hint().is_some(), "{response:?}");
+}
+
+#[test]
+fn a_call_with_a_wildcard_that_has_no_effect_says_that_no_shell_expands_it() {
+    let mut server = server();
+    let folder = Folder::new();
+    let path = folder.path().join("*.tmp");
+    let response = server.call("remove_file", &json!({"path": path, "force": true}));
+    let note = "Argument 'path' was passed as it is: no shell expands '*' and '?'";
+    assert_eq!(response.hint(), Some(note), "{response:?}");
 }
 
 #[test]

@@ -203,7 +203,7 @@ const GUESSED_NAMES: [(&str, &str); 21] = [
 ];
 
 /// Whether hints describe a tool.
-fn describes(hints: &str, tool: &str) -> bool {
+pub(crate) fn describes(hints: &str, tool: &str) -> bool {
     let is_heading = |line: &str| {
         let rest = line.strip_prefix(tool);
         rest.is_some_and(|rest| rest.starts_with(": ") || rest.starts_with(" (risk: "))

@@ -195,8 +195,8 @@ fn other_parameters_of_climax_call_are_refused_where_the_tool_declares_a_risk() 
         &call(&mut server, &arguments),
         &[
             "Unknown argument 'dry_run': put it into 'args'",
-            "Unknown argument 'arg': expected one of tool_name, args",
-            "Unknown argument 'verbose': expected one of tool_name, args",
+            "Unknown argument 'arg': 'args' can have container, dry_run",
+            "Unknown argument 'verbose': 'args' can have container, dry_run",
         ],
     );
     let arguments = json!({"tool_name": "docker_ps", "verbose": 1});
@@ -297,12 +297,12 @@ fn a_refusal_ends_with_the_call_that_is_probably_meant() {
 fn a_corrected_call_leaves_nothing_out() {
     let mut server = start();
     for arguments in [
-        json!({"tool_name": "docker_rm", "args": {"container": "c", "preview": true}}),
+        json!({"tool_name": "docker_rm", "args": {"container": "c", "keep_logs": true}}),
         json!({"tool_name": "docker_rm", "args": {"container": "c", "verbose": false}}),
         json!({"tool_name": "docker_rm", "args": {"container": "c", "Container ": "d"}}),
         json!({"tool_name": "docker_rm", "args": {"first": "c", "second": "d"}}),
         json!({"tool_name": "docker_rm", "args": {"dry_run": "maybe", "id": "c"}}),
-        json!({"tool_name": "docker_rn", "args": {"container": "c", "preview": true}}),
+        json!({"tool_name": "docker_rn", "args": {"container": "c", "keep_logs": true}}),
         json!({"tool_name": "docker_rm", "args": {"id": "c".repeat(3_000)}}),
     ] {
         let response = call(&mut server, &arguments);
@@ -342,7 +342,7 @@ fn an_argument_beside_args_is_named_as_the_tool_calls_it() {
         &json!({"tool_name": "git_log", "limit": 3, "repo": "r"}),
     );
     let hint = "Ignored:\n  - Unknown argument 'limit': put it into 'args' as 'max_count'\n  \
-                - Unknown argument 'repo': expected one of tool_name, args";
+                - Unknown argument 'repo': 'args' can have max_count";
     assert_eq!(response.hint(), Some(hint));
 }
 

@@ -447,6 +447,16 @@ impl Call {
                 self.other.push(line);
             }
         }
+        for (definition, value) in definitions.iter().zip(&self.values) {
+            let (name, text) = (&definition.name, value.as_str().unwrap_or_default());
+            if definition.argument_type() == "array" && is_joined(text) {
+                let values: Vec<&str> = text.split(',').map(str::trim).collect();
+                let (values, one) = (json!(values), json!([text]));
+                let line =
+                    format!("Argument '{name}': pass a list: {values}, or {one} for one value");
+                self.other.push(line);
+            }
+        }
         let paths = definitions.iter().zip(&self.values);
         let paths = paths.filter(|(definition, _)| definition.path && definition.after_separator);
         for (definition, value) in paths {
@@ -472,6 +482,16 @@ impl Call {
                 .push(format!("Unknown argument '{key}': {expected}"));
         }
     }
+}
+
+/// Whether a text joins several values with commas. The random texts join no paths with spaces.
+fn is_joined(text: &str) -> bool {
+    let can_be_in_a_value = |byte: u8| !byte.is_ascii_whitespace() && !b"[]{}\"'".contains(&byte);
+    let is_value = |part: &str| {
+        let is_text = !part.is_empty() && !part.starts_with('-');
+        is_text && part.bytes().all(can_be_in_a_value)
+    };
+    text.contains(',') && text.split(',').map(str::trim).all(is_value)
 }
 
 /// Whether a call gives an argument a value. `null`, empty lists and maps, and what a boolean reads as `false` do

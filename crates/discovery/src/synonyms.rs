@@ -4,10 +4,12 @@
 const SYNONYM_GROUPS: &str = "\
     path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
+    directory root root_dir project project_dir project_path workspace\n\
     destination dest dst output output_path output_file out o\n\
     overwrite clobber\n\
     source src input input_file\n\
     query sql statement\n\
+    filter expression expr query jq\n\
     query search search_query keyword keywords q\n\
     pattern regex regexp\n\
     text content contents data body stdin\n\
@@ -16,12 +18,16 @@ const SYNONYM_GROUPS: &str = "\
     limit max_results max_count count max n num\n\
     lines limit count n num head tail\n\
     line_range lines range l\n\
+    first_line start_line from_line line_start start from\n\
+    last_line end_line to_line line_end end to\n\
     user username user_name login\n\
     password passwd\n\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
     ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
     cached staged\n\
+    save_dev dev\n\
+    dry_run preview simulate what_if no_op noop no_act check_only\n\
     format output_format\n\
     recursive recurse\n\
     id identifier\n\
@@ -42,6 +48,12 @@ pub fn synonyms_of(name: &str) -> Vec<String> {
         }
     }
     synonyms
+}
+
+/// Whether other names mean the same as this one.
+#[must_use]
+pub fn has_synonyms(name: &str) -> bool {
+    synonyms_of(name).len() > 1
 }
 
 /// Converts a name to lower case and removes separators: `file_path` and `filePath` become `filepath`.

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod argument_names;
 pub(crate) mod excerpt;
 pub(crate) mod guard;
+pub(crate) mod joined_list;
 pub(crate) mod plan;
 pub(crate) mod preview;
 mod redact;

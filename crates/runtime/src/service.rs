@@ -392,7 +392,8 @@ impl Service {
 
     /// The answer to a call, with hints.
     fn with_hints(&self, input: &CallInput<'_>, answer: CallAnswer) -> Answer {
-        let end = self.call_end(answer.result, answer.text == NO_OUTPUT);
+        let is_silent = answer.text == NO_OUTPUT || answer.text.starts_with("[exit code:");
+        let end = self.call_end(answer.result, is_silent);
         Answer {
             hints: hints::for_call(&self.selection, input, end),
             ..answer.into()

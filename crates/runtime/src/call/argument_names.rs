@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use climax_core::scalar::ValueShape;
-use climax_discovery::synonyms::{normalise_name, synonyms_of};
+use climax_discovery::synonyms::{has_synonyms, normalise_name, synonyms_of};
 use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
@@ -89,17 +89,23 @@ pub(crate) fn resolve_names<'a>(
     resolved
 }
 
-/// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments.
-pub(crate) fn unknown_parameter(key: &str, names: &[&str]) -> String {
+/// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments, and `free`
+/// those that are not given.
+pub(crate) fn unknown_parameter(key: &str, names: &[&str], free: &[&str]) -> String {
     if let Some(name) = name_for_key(key, names) {
         return format!("Unknown argument '{name}': put it into 'args'");
     }
-    match synonym(key, names) {
-        Some(name) => {
-            let key = truncate_for_message(key);
-            format!("Unknown argument '{key}': put it into 'args' as '{name}'")
+    let shown = truncate_for_message(key);
+    match synonym(key, free) {
+        Some(name) => format!("Unknown argument '{shown}': put it into 'args' as '{name}'"),
+        None if names.is_empty() => {
+            let parameters = ["tool_name", "args"];
+            unknown_argument(key, &parameters, &parameters)
         }
-        None => unknown_argument(key, &["tool_name", "args"]),
+        None => format!(
+            "Unknown argument '{shown}': 'args' can have {}",
+            names.join(", ")
+        ),
     }
 }
 
@@ -114,40 +120,49 @@ const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
 /// The only name that means the same as a key.
 fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
-    let synonyms = synonyms_of(key);
-    let mut fitting = names
-        .iter()
-        .filter(|name| synonyms.contains(&normalise_name(name)));
-    match (fitting.next(), fitting.next()) {
+    let named_by = |synonyms: &[String]| {
+        let mut fitting = names
+            .iter()
+            .filter(|name| synonyms.contains(&normalise_name(name)));
+        (fitting.next().copied(), fitting.next())
+    };
+    match named_by(&synonyms_of(key)) {
         (Some(name), None) => Some(name),
+        // A tool that works on no path, but in a directory.
+        (None, _) if key == "path" => named_by(&synonyms_of("directory")).0,
         _ => None,
     }
 }
 
 /// The name that an unknown key probably means: a synonym, or one that is spelt alike.
-fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+pub(crate) fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     let key = key.to_lowercase();
     let similar = || {
         let name = closest(&key, names)?;
-        // `force` is close to `source`, but means something else.
+        // `force` is close to `source`, and `file` to `filter`, but they mean something else.
         let has_same_start = name.chars().next() == key.chars().next();
-        (has_same_start && key.len() >= MIN_SUGGESTED_KEY_BYTES).then_some(name)
+        let is_typo = has_same_start && key.len() >= MIN_SUGGESTED_KEY_BYTES;
+        (is_typo && !has_synonyms(&key)).then_some(name)
     };
     synonym(&key, names).or_else(similar)
 }
 
-/// The name that a key probably means: itself, one that is spelt alike, or a synonym.
+/// The name that a key means: itself in any spelling, or its only synonym. A typo is not corrected: `remove` is close to
+/// `remote`.
 pub(crate) fn meant_name<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
     let exact = names.iter().find(|name| **name == key).copied();
     exact
         .or_else(|| name_for_key(key, names))
-        .or_else(|| suggestion(key, names))
+        .or_else(|| synonym(key, names))
 }
 
-/// The error line for an unknown key.
-pub(crate) fn unknown_argument(key: &str, names: &[&str]) -> String {
+/// The error line for an unknown key. `free` are the names that are not given by other keys.
+pub(crate) fn unknown_argument(key: &str, names: &[&str], free: &[&str]) -> String {
     let shown = truncate_for_message(key);
-    match suggestion(key, names) {
+    let without_separators = normalise_name(key);
+    let mut names_of_key = names.iter();
+    let spelt_alike = names_of_key.find(|name| normalise_name(name) == without_separators);
+    match spelt_alike.copied().or_else(|| suggestion(key, free)) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")
@@ -214,10 +229,11 @@ mod tests {
             ("files", "path"),
         ] {
             let expected = format!("Unknown argument '{key}': did you mean '{name}'?");
-            assert_eq!(unknown_argument(key, &names), expected);
+            assert_eq!(unknown_argument(key, &names, &names), expected);
         }
         // Two arguments could be meant.
-        let line = unknown_argument("repository", &["directory", "repo"]);
+        let names = ["directory", "repo"];
+        let line = unknown_argument("repository", &names, &names);
         assert_eq!(
             line,
             "Unknown argument 'repository': expected one of directory, repo"
@@ -307,7 +323,7 @@ mod tests {
             ("x", &[], "this tool takes no arguments"),
         ] {
             let expected = format!("Unknown argument '{key}': {line}");
-            assert_eq!(unknown_argument(key, names), expected);
+            assert_eq!(unknown_argument(key, names, names), expected);
         }
     }
 }

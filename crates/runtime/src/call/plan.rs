@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ResolvedArguments, resolve_names, unknown_argument, unknown_parameter,
+    ResolvedArguments, resolve_names, suggestion, unknown_argument, unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
+use crate::call::joined_list::joined_values;
 use crate::call::redact::Secrets;
 use crate::catalog::selection::Selection;
 use climax_arguments::argv::{Argv, CallFile};
@@ -189,9 +190,12 @@ impl<'a> CallInput<'a> {
         self.arguments.arguments.get(name)
     }
 
-    /// The keys of the call that are no arguments of the tool.
-    pub(crate) fn unknown_keys(&self) -> &[&str] {
-        &self.arguments.unknown
+    /// The keys of the call that are no arguments of the tool, with their values.
+    pub(crate) fn unknown_arguments_given(&self) -> Vec<(&str, &Value)> {
+        let arguments = self.request.arguments.iter();
+        let arguments = arguments.filter(|(key, _)| self.arguments.unknown.contains(&key.as_str()));
+        let given = arguments.chain(&self.request.unknown_parameters);
+        given.map(|(key, value)| (key.as_str(), value)).collect()
     }
 
     /// The error lines for the keys of a call: two keys for one argument and broken JSON, then empty and unknown
@@ -200,6 +204,7 @@ impl<'a> CallInput<'a> {
         let mut errors = self.arguments.errors.clone();
         if refuses_unknown_arguments(self.tool.risk) {
             errors.extend(self.empty_arguments());
+            errors.extend(self.joined_lists());
             errors.extend(self.paths_like_options());
             errors.extend(self.unknown_arguments());
         }
@@ -231,6 +236,25 @@ impl<'a> CallInput<'a> {
             // A missing required argument is reported as such.
             (is_empty && !row.required)
                 .then(|| format!("Argument '{name}' is empty: it needs a value"))
+        });
+        lines.collect()
+    }
+
+    /// A line for each text for a list that holds several values. As one value, it would be another path to delete, or
+    /// exclude nothing.
+    fn joined_lists(&self) -> Vec<String> {
+        let rows = self.selection.tables.arguments.rows();
+        let rows = rows.slice(self.tool.arguments).iter();
+        let lists = rows.filter(|row| row.shape == ValueShape::List);
+        let lines = lists.filter_map(|row| {
+            let name = self.selection.text(row.name);
+            let text = self.arguments.arguments.get(name)?.as_str()?;
+            let values = json!(joined_values(text)?).to_string();
+            let (values, one) = (truncate_for_message(&values), json!([text]).to_string());
+            let one = truncate_for_message(&one);
+            Some(format!(
+                "Argument '{name}': pass a list: {values}, or {one} for one value"
+            ))
         });
         lines.collect()
     }
@@ -294,14 +318,22 @@ impl<'a> CallInput<'a> {
     /// A line for each key that is not an argument.
     pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;
-        let arguments = self.arguments.unknown.iter();
-        let arguments = arguments.map(|key| unknown_argument(key, names));
+        // What is given already is not meant by another key.
+        let is_given = |name: &&&str| self.arguments.arguments.contains_key(**name);
+        let free = names.iter().filter(|name| !is_given(name));
+        let mut free: Vec<&str> = free.copied().collect();
+        let mut lines = Vec::new();
+        for key in self.arguments.unknown.iter().take(MAX_UNKNOWN_LINES) {
+            lines.push(unknown_argument(key, names, &free));
+            let suggested = suggestion(key, &free);
+            free.retain(|name| Some(*name) != suggested);
+        }
         let parameters = self.request.unknown_parameters.keys();
-        let parameters = parameters.map(|key| unknown_parameter(key, names));
+        let parameters = parameters.map(|key| unknown_parameter(key, names, &free));
+        lines.extend(parameters.take(MAX_UNKNOWN_LINES - lines.len()));
         let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
         let more = count.saturating_sub(MAX_UNKNOWN_LINES);
-        let more = (more > 0).then(|| format!("{more} more unknown arguments"));
-        let lines = arguments.chain(parameters).take(MAX_UNKNOWN_LINES);
-        lines.chain(more).collect()
+        lines.extend((more > 0).then(|| format!("{more} more unknown arguments")));
+        lines
     }
 }

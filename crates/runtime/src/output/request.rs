@@ -77,9 +77,9 @@ pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
         ));
     }
     let unknown = resolved.unknown.iter();
-    errors.extend(unknown.map(|key| unknown_argument(key, &ARGUMENT_NAMES)));
+    errors.extend(unknown.map(|key| unknown_argument(key, &ARGUMENT_NAMES, &ARGUMENT_NAMES)));
     let parameters = call.unknown_parameters.keys();
-    errors.extend(parameters.map(|key| unknown_parameter(key, &ARGUMENT_NAMES)));
+    errors.extend(parameters.map(|key| unknown_parameter(key, &ARGUMENT_NAMES, &ARGUMENT_NAMES)));
     reader.finish(errors)?;
     Ok(OutputRequest {
         id: id.to_owned(),

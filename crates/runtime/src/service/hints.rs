@@ -12,18 +12,19 @@ use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
 use climax_core::scalar::ValueShape;
 use climax_policy::limit::truncate_for_message;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::call::CallRequest;
 use crate::call::answer::CallResult;
-use crate::call::argument_names::ignored_arguments_hint;
+use crate::call::argument_names::{ignored_arguments_hint, meant_name};
+use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
-use correction::{corrected_call, list_items, split_list};
+use correction::{UnexplainedKey, corrected_call};
 use description::{details, summaries};
 use related::{
     RelatedTools, continued_names, related_tools, similar_tool, tools_for_unknown_arguments,
-    tools_named_by_unknown_arguments,
+    tools_named_by_unknown_arguments, tools_that_take_more,
 };
 
 /// How a call ended, as far as hints depend on it.
@@ -45,11 +46,11 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
     };
     let mut texts = suggestion.descriptions;
     if !request.arguments.is_empty() || !request.unknown_parameters.is_empty() {
-        let names = suggestion.names.iter();
-        let mut tools = names.filter_map(|name| selection.find_tool(name));
-        let correction =
-            tools.find_map(|(number, tool)| corrected_call(selection, (number, &tool), request));
-        texts.extend(correction);
+        let corrected = |name: &&str| {
+            let (number, tool) = selection.find_tool(name)?;
+            corrected_call(selection, (number, &tool), request, suggestion.unexplained)
+        };
+        texts.extend(suggestion.names.iter().find_map(corrected));
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
     hints.filter(|text| !text.is_empty()).collect()
@@ -61,6 +62,7 @@ struct Suggestion {
     descriptions: Vec<String>,
     /// The tools that may be called instead.
     names: Vec<&'static str>,
+    unexplained: UnexplainedKey,
 }
 
 fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) -> Suggestion {
@@ -72,6 +74,7 @@ fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) ->
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
+        unexplained: UnexplainedKey::PlaceIfUnambiguous,
     }
 }
 
@@ -92,6 +95,7 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
         text: lines.join("\n"),
         descriptions: summaries(selection, &names).collect(),
         names,
+        unexplained: UnexplainedKey::GiveUp,
     }
 }
 
@@ -99,53 +103,102 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
 /// the arguments of the tool if those of the call are invalid, and the call that is probably meant.
 pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
     let tool = input.tool();
-    let result = end.result;
-    let changes_something = refuses_unknown_arguments(tool.risk);
+    let is_refused = end.result == CallResult::InvalidArguments;
+    let has_unknown_keys = input.has_unknown_keys();
     let mut lines = Vec::new();
-    if !changes_something {
+    if !refuses_unknown_arguments(tool.risk) {
         lines.extend(ignored_arguments_hint(
             input.unknown_arguments().into_iter(),
         ));
     }
-    // A tool that changes something may have done nothing, or the wrong thing, although it succeeded.
-    if result != CallResult::Succeeded || changes_something || end.is_silent {
+    if !is_refused {
         lines.extend(joined_lists(selection, input, end));
-    }
-    if result == CallResult::Failed {
+        lines.extend(wildcards(selection, input, end));
         lines.extend(missing_directory(selection, input, end));
     }
+    if has_unknown_keys {
+        lines.extend(missing_dry_run(input));
+    }
     let mut related = tools_named_by_unknown_arguments(selection, input);
-    if related.is_empty() && result == CallResult::InvalidArguments {
+    if related.is_empty() && is_refused {
         related = tools_for_unknown_arguments(selection, input);
+    }
+    if related.is_empty() && has_unknown_keys {
+        related = tools_that_take_more(selection, input);
     }
     if !related.is_empty() {
         lines.push(format!("Related tools: {}", related.join(", ")));
     }
-    let is_refused = result == CallResult::InvalidArguments;
-    let has_unknown_keys = input.has_unknown_keys();
+    let mut correction = None;
+    // The contract has one text for other refusals by a tool without a risk.
+    if has_unknown_keys || (is_refused && tool.risk.is_some()) {
+        let called = (input.numbered_tool(), UnexplainedKey::PlaceIfUnambiguous);
+        let related = related.iter().filter_map(|name| selection.find_tool(name));
+        let related: Vec<_> = related.collect();
+        let related = related
+            .iter()
+            .map(|(number, tool)| ((*number, tool), UnexplainedKey::GiveUp));
+        let mut tools = [called].into_iter().chain(related);
+        correction = tools.find_map(|(tool, unexplained)| {
+            corrected_call(selection, tool, input.request(), unexplained)
+        });
+    }
     let mut texts = Vec::new();
-    // The contract's errors alone suffice to correct a call that changes nothing.
-    if is_refused && (changes_something || has_unknown_keys) {
+    let is_explained = correction.is_some() && !is_refused;
+    if has_unknown_keys && !is_explained || is_refused && tool.risk.is_some() {
         texts.push(details(selection, tool));
     }
     texts.extend(summaries(selection, &related));
-    if (is_refused && changes_something) || has_unknown_keys {
-        let tool = input.numbered_tool();
-        texts.extend(corrected_call(selection, tool, input.request()));
-    }
+    texts.extend(correction);
     let hints = [lines.join("\n"), texts.join("\n")].into_iter();
     hints.filter(|text| !text.is_empty()).collect()
 }
 
-/// A line about the directory in which a command failed, if the call could have chosen it. An agent may have forgotten
-/// it, or passed it as another argument.
+/// A line for a call that should only report what it would do, of a tool that cannot do that.
+fn missing_dry_run(input: &CallInput<'_>) -> Option<String> {
+    let unknown = input.unknown_arguments_given();
+    let mut keys = unknown.iter().map(|(key, _)| *key);
+    let asks = keys.any(|key| meant_name(key, &["dry_run"]).is_some());
+    let has_one = meant_name("dry_run", input.argument_names()).is_some();
+    (asks && !has_one).then(|| format!("{} has no dry run", input.tool_name()))
+}
+
+/// A line for each path with a wildcard, if the call had no effect.
+fn wildcards(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
+    if end.result == CallResult::Succeeded && !end.is_silent {
+        return Vec::new();
+    }
+    let arguments = selection.tables.arguments_of(input.tool());
+    let paths = arguments.iter().filter(|argument| argument.is_path);
+    let has_wildcard = |value: &Value| match value {
+        Value::String(text) => text.contains(['*', '?']),
+        _ => false,
+    };
+    let lines = paths.filter_map(|argument| {
+        let name = argument.name;
+        let is_expected = match input.argument(name)? {
+            Value::Array(items) => items.iter().any(has_wildcard),
+            value => has_wildcard(value),
+        };
+        is_expected
+            .then(|| format!("Argument '{name}' was passed as it is: no shell expands '*' and '?'"))
+    });
+    lines.collect()
+}
+
+/// A line about the directory in which a command ran, if the call could have chosen it, and the command failed or an ignored
+/// argument was meant to choose it.
 fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Option<String> {
     let arguments = selection.tables.arguments_of(input.tool());
     let mut arguments = arguments.iter();
     let directory = arguments.find(|argument| argument.placement == PlacementKind::Directory)?;
     let name = directory.name;
     let is_given = input.argument(name).is_some_and(|value| !value.is_null());
-    if is_given || !directory.default.is_empty() {
+    let unknown = input.unknown_arguments_given();
+    let mut keys = unknown.iter().map(|(key, _)| *key);
+    let was_meant = keys.any(|key| meant_name(key, &[name]).is_some());
+    let may_matter = was_meant || end.result == CallResult::Failed;
+    if is_given || !may_matter || !directory.default.is_empty() {
         return None;
     }
     let default = match input.default_directory() {
@@ -172,8 +225,8 @@ fn joined_lists(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> V
     let lines = lists.filter_map(|argument| {
         let name = argument.name;
         let text = input.argument(name)?.as_str()?;
-        let words = || list_items(text.split_whitespace()).filter(|_| !may_have_spaces);
-        let items = split_list(text).or_else(words)?;
+        let words = || joined_words(text).filter(|_| !may_have_spaces);
+        let items = joined_values(text).or_else(words)?;
         let list = json!(items).to_string();
         let list = truncate_for_message(&list);
         Some(format!(

@@ -36,7 +36,9 @@ pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchReq
         return Err(refusal(resolved.errors));
     }
     let unknown = resolved.unknown.iter();
-    let hint = ignored_arguments_hint(unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS)));
+    let hint = ignored_arguments_hint(
+        unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS, &SEARCH_ARGUMENTS)),
+    );
     let filter = |name: &str| match resolved.arguments.get(name)? {
         Value::String(text) => Some(text.clone()),
         Value::Null => None,
@@ -102,7 +104,7 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
             let mut lines = vec!["Missing required argument 'tool_name'".to_owned()];
             let is_known = |name: &str| name == "args" || ARGS_NAMES.contains(&name);
             let unknown = arguments.keys().filter(|name| !is_known(name));
-            lines.extend(unknown.map(|name| unknown_parameter(name, &[])));
+            lines.extend(unknown.map(|name| unknown_parameter(name, &[], &[])));
             return Err(refusal(lines));
         }
         Some(other) => {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::CallRequest;
 use crate::call::argument_names::meant_name;
+use crate::call::joined_list::joined_values;
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 
@@ -18,41 +19,65 @@ const MAX_KEYS: usize = 40;
 /// Longer calls are not repeated in an answer.
 const MAX_CORRECTION_BYTES: usize = 2_000;
 
+/// What a correction may do with a key that no argument's name explains.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnexplainedKey {
+    /// Take it for the only missing required argument. For a tool that the agent named.
+    PlaceIfUnambiguous,
+    /// Give up. For a tool that was guessed: `{"delete": "v1"}` must not create the tag.
+    GiveUp,
+}
+
 /// The call that a request for a tool probably means, as the arguments of `climax_call`. There is none if a key fits no
 /// argument, or if the tool would refuse the arguments: nothing that the agent said is left out.
 pub(super) fn corrected_call(
     selection: &Selection,
     tool: (u32, &ToolRow),
     request: &CallRequest,
+    unexplained: UnexplainedKey,
 ) -> Option<String> {
-    let arguments = corrected_arguments(selection, tool, request)?;
+    let arguments = corrected_arguments(selection, tool, request, unexplained)?;
     let name = selection.text(tool.1.name);
     let call = json!({"tool_name": name, "args": arguments}).to_string();
     (call.len() <= MAX_CORRECTION_BYTES).then(|| format!("Corrected call: {call}"))
+}
+
+/// The keys and values of a call, inside and outside of its arguments.
+pub(super) fn given(request: &CallRequest) -> impl Iterator<Item = (&String, &Value)> {
+    let given = request.arguments.iter().chain(&request.unknown_parameters);
+    given.take(MAX_KEYS)
 }
 
 /// How many keys of a request an argument of a tool fits.
 pub(super) fn fitting_keys(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
     let arguments = selection.tables.arguments_of(tool);
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let keys = request.arguments.keys();
-    let keys = keys.chain(request.unknown_parameters.keys()).take(MAX_KEYS);
-    keys.filter(|key| meant_name(key, &names).is_some()).count()
+    let fits = |key: &str| meant_name(key, &names).is_some();
+    given(request).filter(|(key, _)| fits(key)).count()
+}
+
+/// Whether a value switches something on.
+pub(super) fn is_switch(value: &Value) -> bool {
+    match value {
+        Value::Bool(is_on) => *is_on,
+        Value::String(text) => boolean_word(text) == Some(true),
+        _ => false,
+    }
 }
 
 fn corrected_arguments(
     selection: &Selection,
     (number, tool): (u32, &ToolRow),
     request: &CallRequest,
+    unexplained: UnexplainedKey,
 ) -> Option<Map<String, Value>> {
     if request.arguments.len() + request.unknown_parameters.len() > MAX_KEYS {
         return None;
     }
     let arguments = selection.tables.arguments_of(tool);
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let given = request.arguments.iter().chain(&request.unknown_parameters);
     // `null` means the same as leaving the argument out.
-    let given = given.filter(|(_, value)| !value.is_null());
+    let given = given(request).filter(|(_, value)| !value.is_null());
     let mut corrected = Map::new();
     let mut unmatched = Vec::new();
     for (key, value) in given {
@@ -66,15 +91,17 @@ fn corrected_arguments(
             return None;
         }
     }
-    let only_unmatched = unmatched.len() <= 1;
+    let is_only = unmatched.len() <= 1;
     for (key, value) in unmatched {
         let is_free = |argument: &&ArgumentFacts<'_>| !corrected.contains_key(argument.name);
         let free: Vec<&ArgumentFacts<'_>> = arguments.iter().filter(is_free).collect();
-        let (argument, value) = if *value == json!(true) {
-            choice_named(key, &free)?
-        } else {
+        let (argument, value) = if is_switch(value) {
+            format_named(key, &free)?
+        } else if is_only && unexplained == UnexplainedKey::PlaceIfUnambiguous {
             let argument = only(free.into_iter().filter(|argument| argument.required))?;
-            only_unmatched.then(|| (argument, corrected_value(argument, value).into_owned()))?
+            (argument, corrected_value(argument, value).into_owned())
+        } else {
+            return None;
         };
         corrected.insert(argument.name.to_owned(), value);
     }
@@ -87,18 +114,19 @@ fn corrected_arguments(
     is_valid.then_some(request.arguments)
 }
 
-/// The only argument with a choice of this name, and that choice: `oneline: true` means `format: "oneline"`.
-fn choice_named<'f, 'v>(
+/// The format of this name: `oneline: true` means `format: "oneline"`. Only formats are switched on that way: `dev: true`
+/// does not mean `omit: "dev"`.
+fn format_named<'f, 'v>(
     key: &str,
     arguments: &[&'f ArgumentFacts<'v>],
 ) -> Option<(&'f ArgumentFacts<'v>, Value)> {
     let choice = key.replace('_', "-");
-    let has_choice = |argument: &&&ArgumentFacts<'_>| {
-        let mut choices = argument.choices.iter();
-        choices.any(|known| known.to_string() == choice)
-    };
-    let argument = only(arguments.iter().filter(has_choice))?;
-    Some((argument, json!(choice)))
+    let argument = arguments
+        .iter()
+        .find(|argument| argument.name == "format")?;
+    let mut choices = argument.choices.iter();
+    let has_choice = choices.any(|known| known.to_string() == choice);
+    has_choice.then(|| (*argument, json!(choice)))
 }
 
 /// The only item of an iterator.
@@ -111,39 +139,48 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
 /// spelt alike.
 fn corrected_value<'v>(argument: &ArgumentFacts<'_>, value: &'v Value) -> Cow<'v, Value> {
     let corrected = match (argument.shape, value) {
-        (ValueShape::List, Value::String(text)) => split_list(text).map(|items| json!(items)),
+        (ValueShape::List, Value::String(text)) => joined_values(text).map(|items| json!(items)),
         (ValueShape::Single, Value::Array(items)) => match items.as_slice() {
             [item] => return corrected_value(argument, item),
             _ => None,
         },
         (ValueShape::Single, Value::String(text)) if argument.kind == ArgumentType::Boolean => {
-            match text.trim().to_ascii_lowercase().as_str() {
-                "yes" | "y" | "on" => Some(json!(true)),
-                "no" | "n" | "off" => Some(json!(false)),
-                _ => None,
-            }
+            boolean_word(text).map(Value::Bool)
         }
         (ValueShape::Single, Value::String(text)) if !argument.choices.is_empty() => {
             let choices = argument.choices.iter().map(ToString::to_string);
             let choices: Vec<String> = choices.collect();
             let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
-            closest(&text.to_lowercase(), &choices).map(|choice| json!(choice))
+            similar_choice(text, &choices).map(|choice| json!(choice))
         }
         _ => None,
     };
     corrected.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
-/// The items of a text that is a list with commas.
-pub(super) fn split_list(text: &str) -> Option<Vec<&str>> {
-    list_items(text.split(',').map(str::trim))
+fn boolean_word(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => Some(true),
+        "no" | "n" | "off" | "false" => Some(false),
+        _ => None,
+    }
 }
 
-/// The parts of a text, if there are several and each could be an item of a list.
-pub(super) fn list_items<'t>(parts: impl Iterator<Item = &'t str>) -> Option<Vec<&'t str>> {
-    let items: Vec<&str> = parts.collect();
-    let is_item = |item: &&str| !item.is_empty() && !item.starts_with(['-', '[', '{']);
-    (items.len() > 1 && items.iter().all(is_item)).then_some(items)
+/// The choice that is spelt alike, or the only one with which the text begins or ends: `TERM` for `SIGTERM`, `f` for
+/// `file`.
+fn similar_choice<'c>(text: &str, choices: &[&'c str]) -> Option<&'c str> {
+    let text = text.to_lowercase();
+    let folded: Vec<String> = choices.iter().map(|choice| choice.to_lowercase()).collect();
+    let number_of = |found: &str| folded.iter().position(|choice| choice == found);
+    let is_part = |choice: &&String| {
+        !choice.is_empty() && (text.starts_with(*choice) || text.ends_with(*choice))
+    };
+    let names: Vec<&str> = folded.iter().map(String::as_str).collect();
+    let exact = number_of(&text);
+    let part = || number_of(only(folded.iter().filter(is_part))?);
+    let similar = || number_of(closest(&text, &names)?);
+    let number = exact.or_else(part).or_else(similar)?;
+    choices.get(number).copied()
 }
 
 #[cfg(test)]
@@ -151,10 +188,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_with_commas_is_a_list_unless_an_item_is_empty_or_an_option() {
-        assert_eq!(split_list("a, b"), Some(vec!["a", "b"]));
-        for text in ["a", "a,", "a,-f", "[\"a\",\"b\"]", ""] {
-            assert_eq!(split_list(text), None, "{text}");
+    fn a_choice_may_have_another_case_a_typo_or_more_letters() {
+        for (text, choices, expected) in [
+            ("JSON", &["json", "text"][..], Some("json")),
+            ("jsn", &["json", "text"], Some("json")),
+            ("SIGTERM", &["TERM", "KILL", "INT"], Some("TERM")),
+            ("file", &["f", "d", "l"], Some("f")),
+            ("fold", &["f", "d"], None),
+            ("xml", &["json", "text"], None),
+        ] {
+            assert_eq!(similar_choice(text, choices), expected, "{text}");
         }
     }
 }

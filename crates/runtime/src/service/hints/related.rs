@@ -8,9 +8,9 @@ use climax_core::risk::{Risk, assumed_risk};
 use climax_core::words::{fold, words};
 use climax_discovery::rank::RankingMode;
 use climax_discovery::synonyms::{normalise_name, synonyms_of};
-use serde_json::json;
+use climax_policy::limit::truncate_for_message;
 
-use super::correction::fitting_keys;
+use super::correction::{fitting_keys, given, is_switch};
 use crate::call::CallRequest;
 use crate::call::argument_names::meant_name;
 use crate::call::plan::CallInput;
@@ -28,6 +28,20 @@ const MIN_BEST_SCORE: f64 = 0.1;
 const MAX_SEARCHED_KEYS: usize = 3;
 /// Shorter unknown arguments say too little.
 const MIN_SEARCHED_KEY_BYTES: usize = 4;
+/// Longer values of unknown arguments name no tool.
+const MAX_NAMED_VALUE_BYTES: usize = 24;
+/// Arguments with which other servers choose a subcommand.
+const SUBCOMMAND_KEYS: [&str; 9] = [
+    "action",
+    "args",
+    "cmd",
+    "command",
+    "command_line",
+    "op",
+    "operation",
+    "subcommand",
+    "verb",
+];
 
 /// What an unknown tool name may stand for.
 pub(super) struct RelatedTools {
@@ -59,9 +73,9 @@ pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static
     names.take(MAX_RELATED_TOOLS).collect()
 }
 
-/// The tools that an unknown name may stand for: tools that run a program with this name, and tools whose name
-/// continues it, those first that take most of the given arguments and have the lowest risk; then tools that a search
-/// finds for the name and the arguments that are switched on.
+/// The tools that an unknown name may stand for: tools that run a program of this name or have it as a keyword, and tools
+/// whose name continues it, those first that have a word of the request in their name, take most of the given arguments
+/// and have the lowest risk; then tools that a search finds for the name, or for the name and the arguments that are switched on.
 pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
     let unknown_name = request.tool.as_str();
     let prefix = format!("{unknown_name}_");
@@ -75,22 +89,28 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             let words = base.split_whitespace();
             let mut words = words.chain(selection.text(tool.command).split_whitespace());
             let program = words.find(|word| *word != "env" && !word.contains('='));
-            program == Some(unknown_name) || selection.text(tool.name).starts_with(&prefix)
+            let mut keywords = selection.tables.list(tool.keywords);
+            program == Some(unknown_name)
+                || keywords.any(|keyword| keyword == unknown_name)
+                || selection.text(tool.name).starts_with(&prefix)
         })
         .map(|(_, tool)| tool)
         .collect();
     // The sort is stable, so equal tools stay in catalog order.
     related.sort_by_cached_key(|tool| {
         let fitting = fitting_keys(selection, tool, request);
-        (Reverse(fitting), assumed_risk(tool.risk))
+        (
+            Reverse(words_in_common(selection, tool, request)),
+            Reverse(fitting),
+            assumed_risk(tool.risk),
+        )
     });
     let mut names: Vec<&str> = related
         .iter()
         .map(|tool| selection.text(tool.name))
         .collect();
     let may_mean = may_mean(selection, unknown_name);
-    let given = request.arguments.iter().chain(&request.unknown_parameters);
-    let switches = given.filter(|(_, value)| **value == json!(true));
+    let switches = given(request).filter(|(_, value)| related.is_empty() && is_switch(value));
     let switches = switches
         .map(|(key, _)| key.as_str())
         .take(MAX_SEARCHED_KEYS);
@@ -113,6 +133,25 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         names,
         unknown_words: unknown_words.map(|word| word.text.clone()).collect(),
     }
+}
+
+/// How many words of the name and keywords of a tool a request has in keys that fit no argument, and in values of keys that
+/// choose a subcommand.
+fn words_in_common(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
+    let arguments = selection.tables.arguments_of(tool);
+    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
+    let mut requested = HashSet::new();
+    for (key, value) in given(request).filter(|(key, _)| meant_name(key, &names).is_none()) {
+        let key = fold(key);
+        let value = value
+            .as_str()
+            .filter(|_| SUBCOMMAND_KEYS.contains(&key.as_str()));
+        let value = fold(&truncate_for_message(value.unwrap_or_default()));
+        requested.extend(words(&key).chain(words(&value)).map(str::to_owned));
+    }
+    let name = fold(selection.text(tool.name));
+    let own = words(&name).chain(selection.tables.list(tool.keywords));
+    own.filter(|word| requested.contains(*word)).count()
 }
 
 /// Whether a tool may be meant by an unknown name. If the name begins with that of a CLI or of its program, as
@@ -150,33 +189,64 @@ fn names_of(selection: &Selection, found: &RankedMatches) -> Vec<&'static str> {
     best.map(|found| selection.text(found.tool.name)).collect()
 }
 
-/// Tools of the same CLI that have an unknown argument in their name: `git_reset_hard`, for `hard` of `git_reset`.
-/// They share another word with the tool's name, apart from its first, which is often the program.
+/// Tools of the same CLI that have an unknown argument or its value in their name: `git_reset_hard`, for `hard: true` or
+/// `mode: "hard"` of `git_reset`. They share another word with the tool's name, apart from its first, which is often the
+/// program.
 pub(super) fn tools_named_by_unknown_arguments(
     selection: &Selection,
     input: &CallInput<'_>,
 ) -> Vec<&'static str> {
-    if input.unknown_keys().is_empty() {
+    let unknown = input.unknown_arguments_given();
+    if unknown.is_empty() {
         return Vec::new();
     }
     let called = input.tool_name();
     let own_words: Vec<String> = words(&fold(called)).map(str::to_owned).collect();
-    let unknown = input.unknown_keys().iter().map(|key| fold(key));
-    let unknown: HashSet<String> = unknown.filter(|key| !own_words.contains(key)).collect();
+    let keys = unknown.iter().map(|(key, _)| fold(key));
+    let values = unknown.iter().filter_map(|(_, value)| value.as_str());
+    let values = values
+        .filter(|value| value.len() <= MAX_NAMED_VALUE_BYTES)
+        .map(fold);
+    let given: HashSet<String> = keys
+        .chain(values)
+        .filter(|word| !own_words.contains(word))
+        .collect();
     let is_shared = |word: &str| own_words.iter().skip(1).any(|own| own == word);
     let cli = selection.cli_of(input.tool());
     let names = selection.tools_of(&cli).iter();
     let names = names.map(|tool| selection.text(tool.name));
     let is_named = |name: &&str| {
         let name = fold(name);
-        words(&name).any(is_shared) && words(&name).any(|word| unknown.contains(word))
+        words(&name).any(is_shared) && words(&name).any(|word| given.contains(word))
     };
     let related = names.filter(|name| *name != called).filter(is_named);
     related.take(MAX_RELATED_TOOLS).collect()
 }
 
-/// Tools of the same CLI whose descriptions name an unknown argument, and that a search for it and the called tool's
-/// name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
+/// The tools of the same CLI that take more of the given arguments than the called tool, and most of all: `read_lines`,
+/// for `start_line` of `read_file`. Their risk is not higher.
+pub(super) fn tools_that_take_more(
+    selection: &Selection,
+    input: &CallInput<'_>,
+) -> Vec<&'static str> {
+    let tool = input.tool();
+    let fitting = |tool: &ToolRow| fitting_keys(selection, tool, input.request());
+    let own = fitting(tool);
+    let siblings = selection.tools_of(&selection.cli_of(tool)).iter();
+    let may_be_meant = |other: &ToolRow| assumed_risk(other.risk) <= assumed_risk(tool.risk);
+    let siblings = siblings.filter(may_be_meant);
+    let mut better: Vec<(usize, &str)> = siblings
+        .map(|other| (fitting(&other), selection.text(other.name)))
+        .filter(|(count, _)| *count > own)
+        .collect();
+    let most = better.iter().map(|(count, _)| *count).max();
+    better.retain(|(count, _)| Some(*count) == most);
+    let names = better.into_iter().map(|(_, name)| name);
+    names.take(MAX_RELATED_TOOLS).collect()
+}
+
+/// Tools of the same CLI whose descriptions or keywords name an unknown argument, and that a search for it and the called
+/// tool's name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
 pub(super) fn tools_for_unknown_arguments(
     selection: &Selection,
     input: &CallInput<'_>,
@@ -188,17 +258,19 @@ pub(super) fn tools_for_unknown_arguments(
             && assumed_risk(other.risk) < Risk::Destructive
     };
     let called = fold(input.tool_name());
-    let unexplained = input.unknown_keys().iter().filter(|key| {
+    let unknown = input.unknown_arguments_given();
+    let unexplained = unknown.iter().filter(|(key, _)| {
         key.len() >= MIN_SEARCHED_KEY_BYTES && meant_name(key, input.argument_names()).is_none()
     });
     let mut related = Vec::new();
     // A search takes time, so only the first keys are searched for.
-    for key in unexplained.take(MAX_SEARCHED_KEYS) {
+    for (key, _) in unexplained.take(MAX_SEARCHED_KEYS) {
         let key = fold(key);
         let synonyms = synonyms_of(&key);
         let names_key = |other: &ToolRow| {
             let description = fold(selection.text(other.description));
-            let mut named = words(&description).map(normalise_name);
+            let keywords = selection.tables.list(other.keywords);
+            let mut named = words(&description).chain(keywords).map(normalise_name);
             may_be_meant(other) && named.any(|word| synonyms.contains(&word))
         };
         let query: Vec<&str> = words(&called).chain([key.as_str()]).collect();

@@ -1,0 +1,182 @@
+//! Hints over the shipped tools: the call that an agent probably means, and the tools that it may mean.
+
+use climax_tests::{Folder, Server, ToolResponse};
+use serde_json::{Value, json};
+
+use crate::requests::describes;
+use crate::{climax, repository, server};
+
+/// The call that the hints of a response end with.
+fn correction(response: &ToolResponse) -> Option<Value> {
+    let line = response.hints.last()?.lines().last()?;
+    let call = line.strip_prefix("Corrected call: ")?;
+    Some(serde_json::from_str(call).expect("JSON"))
+}
+
+#[test]
+fn a_correction_keeps_what_the_call_means() {
+    let mut server = server();
+    let call = |tool: &str, args: Value| Some(json!({"tool_name": tool, "args": args}));
+    for (tool, arguments, expected) in [
+        (
+            "git_log",
+            json!({"repo_path": "/r", "n": "2", "oneline": "yes"}),
+            call(
+                "git_log",
+                json!({"directory": "/r", "max_count": "2", "format": "oneline"}),
+            ),
+        ),
+        (
+            "read_file",
+            json!({"path": "/f", "start_line": 1, "end_line": 2}),
+            call(
+                "read_lines",
+                json!({"path": "/f", "first_line": 1, "last_line": 2}),
+            ),
+        ),
+        (
+            "mv",
+            json!({"source": "a", "destination": "b"}),
+            call("move_file", json!({"source": "a", "destination": "b"})),
+        ),
+        (
+            "jq",
+            json!({"file": "a.json", "query": ".b"}),
+            call("jq_file", json!({"path": "a.json", "filter": ".b"})),
+        ),
+        (
+            "lsof",
+            json!({"port": 80}),
+            call("listening_ports", json!({"port": 80})),
+        ),
+        (
+            "signal_process",
+            json!({"pid": "0", "signal": "SIGTERM"}),
+            None,
+        ),
+        (
+            "signal_process",
+            json!({"pid": "4194303", "signal": "SIGTERM"}),
+            call(
+                "signal_process",
+                json!({"pid": "4194303", "signal": "TERM"}),
+            ),
+        ),
+        (
+            "rsync_mirror",
+            json!({"source": "/a", "destination": "/b", "exclude": "*.py,*.tmp"}),
+            call(
+                "rsync_mirror",
+                json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
+            ),
+        ),
+        // A verb that is given as an argument, and a command line, do not fit.
+        ("git_tag", json!({"repo": "/r", "delete": "v9"}), None),
+        (
+            "git_branch",
+            json!({"repo": "/r", "branch_type": "all"}),
+            None,
+        ),
+        (
+            "git_remote",
+            json!({"repo": "/r", "remove": "origin"}),
+            None,
+        ),
+        ("git_worktree", json!({"repo": "/r", "remove": "/w"}), None),
+        ("rm", json!({"command": "rm -rf /r"}), None),
+        ("tar", json!({"command": "tar -tf a.tar"}), None),
+        ("git_rebase", json!({"repo": "/r", "onto": "main"}), None),
+    ] {
+        let response = server.call(tool, &arguments);
+        assert_eq!(correction(&response), expected, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn a_subcommand_as_an_argument_suggests_the_tool_of_that_name_first() {
+    let mut server = server();
+    for (tool, arguments, first) in [
+        (
+            "systemctl",
+            json!({"action": "stop", "service": "ssh"}),
+            "systemctl_stop",
+        ),
+        ("git", json!({"command": "git log --oneline"}), "git_log"),
+        (
+            "apt",
+            json!({"action": "remove", "package": "jq"}),
+            "apt_remove",
+        ),
+        ("git_tag", json!({"delete": "v9"}), "git_tag_delete"),
+        (
+            "grep",
+            json!({"pattern": "x", "recursive": true}),
+            "search_directory",
+        ),
+    ] {
+        let response = server.call(tool, &arguments);
+        let hint = response.hint().unwrap_or_default();
+        let expected = format!("Related tools: {first}, ");
+        assert!(hint.starts_with(&expected), "{tool}: {hint}");
+    }
+}
+
+#[test]
+fn an_argument_that_another_tool_takes_suggests_that_tool() {
+    let mut server = server();
+    for (tool, arguments, meant) in [
+        ("git_reset", json!({"mode": "hard"}), "git_reset_hard"),
+        ("write_file", json!({"mode": "append"}), "append_file"),
+        (
+            "copy_file",
+            json!({"src": "a", "dst": "b", "recursive": true}),
+            "copy_directory",
+        ),
+        (
+            "read_file",
+            json!({"path": "a", "end_line": 5}),
+            "read_lines",
+        ),
+    ] {
+        let response = server.call(tool, &arguments);
+        let hints = response.hints.join("\n");
+        assert!(describes(&hints, meant), "{tool} {arguments}: {hints}");
+    }
+}
+
+#[test]
+fn a_dry_run_that_a_tool_does_not_have_is_refused_in_plain_words() {
+    let mut server = server();
+    let folder = Folder::new();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let response = server.call("remove_file", &json!({"path": [&file], "preview": true}));
+    assert_eq!(response.hint(), Some("remove_file has no dry run"));
+    assert!(file.exists());
+}
+
+#[test]
+fn no_two_unknown_arguments_suggest_the_same_name() {
+    let mut server = server();
+    let arguments = json!({"repo_path": "/r", "directories": true});
+    let text = server.call("git_clean", &arguments).text;
+    assert_eq!(
+        text.matches("did you mean 'directory'?").count(),
+        1,
+        "{text}"
+    );
+}
+
+#[test]
+fn a_call_in_another_directory_than_meant_names_the_directory() {
+    let mut server = server();
+    let folder = repository(&mut server, "first");
+    let mut climax = climax();
+    climax.current_dir(folder.path());
+    let mut server = Server::start(&mut climax);
+    let response = server.call("git_log", &json!({"repo_path": "/other"}));
+    assert!(!response.is_error, "{response:?}");
+    let hint = response.hint().unwrap_or_default();
+    let line = format!("the command ran in {}", folder.text());
+    assert!(hint.contains(&line), "{hint}");
+}
