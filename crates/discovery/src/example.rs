@@ -140,7 +140,7 @@ pub fn examples<'f>(tool: &ToolFacts<'f>) -> Vec<Example<'f>> {
     let mut examples = vec![minimal];
     if !optional.is_empty() {
         let mut longer = [examples[0].clone(), optional].concat();
-        longer.sort_by_key(|value| value.argument);
+        longer.sort_unstable_by_key(|value| value.argument);
         examples.push(longer);
     }
     examples

@@ -218,7 +218,7 @@ impl Vocabulary {
     fn terms_of<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
         let mut terms = Vec::new();
         for text in texts {
-            for_each_word(text, |word| {
+            for_each_word(text, &mut |word| {
                 if let Some(term) = self.words.get(word) {
                     terms.extend(term);
                     return;
@@ -332,7 +332,7 @@ fn add_compound_parts(
                 }
             }
         }
-        parts.sort_by_key(|(part, _, _)| *part);
+        parts.sort_unstable_by_key(|(part, _, _)| *part);
         let is_in_names = |term: &u32| {
             [Field::Name, Field::Cli].into_iter().any(|field| {
                 let terms = field_terms.of(field, number as usize, tool.cli);

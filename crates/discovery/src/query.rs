@@ -92,7 +92,7 @@ fn stemmed_words(query: &str) -> Vec<StemmedWord> {
     let stemmer = TermStemmer::default();
     let mut words: Vec<StemmedWord> = Vec::new();
     for (text, part_weight) in weighted_parts(query) {
-        for_each_word(text, |word| {
+        for_each_word(text, &mut |word| {
             let Some(term) = stemmer.term(word) else {
                 return;
             };

@@ -121,7 +121,7 @@ fn neighbours(group: &[usize], tool: usize) -> impl Iterator<Item = usize> {
 fn action(stemmer: &TermStemmer, cli: &str, tool: &ToolFacts<'_>) -> Action {
     let words_of = |text: &str| {
         let mut words = Vec::new();
-        for_each_word(text, |word| words.push(word.to_owned()));
+        for_each_word(text, &mut |word| words.push(word.to_owned()));
         words
     };
     let cli_words = words_of(cli);
@@ -218,7 +218,8 @@ impl RelationContext<'_> {
     ) -> Vec<u32> {
         let similarity = |candidate| (self.vectors.similarity(tool, candidate), candidate);
         let mut candidates: Vec<(f64, usize)> = candidates.map(similarity).collect();
-        candidates.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        candidates
+            .sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         let most_similar = candidates.into_iter().take(limit);
         most_similar
             .filter_map(|(_, candidate)| u32::try_from(candidate).ok())
@@ -289,7 +290,7 @@ impl RelationContext<'_> {
     fn is_listed(&self, tool: usize, argument: &str, listed: &BTreeSet<String>) -> bool {
         let nouns = &self.actions[tool].nouns;
         let mut argument_nouns = BTreeSet::new();
-        for_each_word(argument, |word| {
+        for_each_word(argument, &mut |word| {
             if !is_generic(word) {
                 argument_nouns.insert(self.stemmer.stem(word).into_owned());
             }

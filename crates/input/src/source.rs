@@ -78,7 +78,7 @@ pub fn read(
         }
     }
     // The sort is stable: files with the same name keep the order of their paths.
-    configs.sort_by(|left, right| left.file_name.cmp(&right.file_name));
+    configs.sort_unstable_by(|left, right| left.file_name.cmp(&right.file_name));
     let mut sources = Sources::from(configs);
     match policy.map(|policy| read_file(root, policy)) {
         Some(Ok(policy)) => sources.all.push(policy),

@@ -160,7 +160,7 @@ fn nearest_terms(meaning: &Meaning, table: &WordTable<'_>, word: usize) -> Vec<N
         })
     });
     let mut neighbours: Vec<Neighbour> = neighbours.collect();
-    neighbours.sort_by_key(|neighbour| (Reverse(neighbour.closeness), neighbour.row));
+    neighbours.sort_unstable_by_key(|neighbour| (Reverse(neighbour.closeness), neighbour.row));
     neighbours.truncate(MAX_NEIGHBOURS);
     neighbours
 }

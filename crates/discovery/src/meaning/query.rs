@@ -51,7 +51,7 @@ impl MeaningIndex<'_> {
         for (text, weight) in weighted_parts(query) {
             #[expect(clippy::cast_possible_truncation, reason = "two digits are enough")]
             let weight = weight as f32;
-            for_each_word(text, |word| {
+            for_each_word(text, &mut |word| {
                 if word.len() <= MAX_WORD_BYTES {
                     self.table.add(&stemmer.stem(word), weight, &mut sum);
                 }

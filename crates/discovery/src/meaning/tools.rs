@@ -64,7 +64,7 @@ struct TextVectors<'t> {
 impl TextVectors<'_> {
     fn sum(&mut self, text: &str) -> VectorSum {
         let mut sum = [0.0; DIMENSIONS];
-        for_each_word(text, |word| {
+        for_each_word(text, &mut |word| {
             if word.len() > MAX_WORD_BYTES {
                 return;
             }

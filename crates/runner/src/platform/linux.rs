@@ -172,7 +172,7 @@ mod tests {
         };
         let mut by_parent = of_shell(descendants_by_parent().expect("children")).expect("both");
         for found in [&mut found, &mut by_parent] {
-            found.sort_by_key(|pid| pid.as_raw_nonzero());
+            found.sort_unstable_by_key(|pid| pid.as_raw_nonzero());
         }
         assert_eq!(by_parent, found);
         for pid in found {

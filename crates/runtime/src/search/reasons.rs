@@ -83,7 +83,7 @@ fn field_phrase(
     if Field::Argument.is_in(field_mask) && !Field::Name.is_in(field_mask) {
         let has_term = |name: &str| {
             let mut has_term = false;
-            for_each_word(name, |word| has_term |= is_form_of(word, term));
+            for_each_word(name, &mut |word| has_term |= is_form_of(word, term));
             has_term
         };
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
@@ -130,7 +130,7 @@ pub(crate) fn word_for_term(
     texts.push(selection.text(selection.cli_of(tool).description));
     texts.into_iter().find_map(|text| {
         let mut found: Option<String> = None;
-        for_each_word(text, |word| {
+        for_each_word(text, &mut |word| {
             let is_better = found.is_none() || word == query_word;
             if is_better && is_form_of(word, term) {
                 found = Some(word.to_owned());
