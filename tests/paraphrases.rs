@@ -107,7 +107,7 @@ fn paraphrases_share_no_content_word_with_their_tool() {
 fn content_words(text: &str) -> BTreeSet<String> {
     let stemmer = TermStemmer::default();
     let mut words = BTreeSet::new();
-    for_each_word(text, |word| {
+    for_each_word(text, &mut |word| {
         words.extend(stemmer.term(word).map(Cow::into_owned));
     });
     words

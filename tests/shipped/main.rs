@@ -235,7 +235,7 @@ fn a_short_word_does_not_find_longer_words_that_contain_it_first() {
 fn every_shipped_tool_shows_example_calls_with_all_required_arguments() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
-    assert_eq!(all.len(), 329);
+    assert_eq!(all.len(), 332);
     for tools in all.chunks(50) {
         let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
         let responses = response.json();

@@ -20,11 +20,12 @@ use crate::call::argument_names::{ignored_arguments_hint, meant_name};
 use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
-use correction::{UnexplainedKey, corrected_call};
+use correction::{UnexplainedKey, corrected_call, given, unfitting_arguments};
 use description::{details, summaries};
 use related::{
-    RelatedTools, continued_names, related_tools, similar_tool, tools_for_unknown_arguments,
-    tools_named_by_unknown_arguments, tools_that_take_more,
+    RelatedTools, continued_names, has_words_of, related_tools, shares_a_word, similar_tool,
+    tools_for_unknown_arguments, tools_in_description, tools_named_by_unknown_arguments,
+    tools_that_take_more,
 };
 
 /// How a call ended, as far as hints depend on it.
@@ -45,12 +46,19 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
         None => suggest_related(selection, request),
     };
     let mut texts = suggestion.descriptions;
-    if !request.arguments.is_empty() || !request.unknown_parameters.is_empty() {
-        let corrected = |name: &&str| {
-            let (number, tool) = selection.find_tool(name)?;
-            corrected_call(selection, (number, &tool), request, suggestion.unexplained)
-        };
-        texts.extend(suggestion.names.iter().find_map(corrected));
+    if given(request).next().is_some() {
+        let tools = suggestion.names.iter();
+        let tools: Vec<_> = tools.filter_map(|name| selection.find_tool(name)).collect();
+        let has_all_words = |tool: &ToolRow| has_words_of(selection, tool, &request.tool);
+        let mut plausible = tools.iter().enumerate().filter(|(position, (_, tool))| {
+            *position < suggestion.named_count || has_all_words(tool)
+        });
+        let correction = plausible.find_map(|(_, (number, tool))| {
+            corrected_call(selection, (*number, tool), request, suggestion.unexplained)
+        });
+        let first = tools.first().filter(|_| correction.is_none());
+        texts.extend(first.and_then(|(_, tool)| unfitting_arguments(selection, tool, request)));
+        texts.extend(correction);
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
     hints.filter(|text| !text.is_empty()).collect()
@@ -62,6 +70,8 @@ struct Suggestion {
     descriptions: Vec<String>,
     /// The tools that may be called instead.
     names: Vec<&'static str>,
+    /// How many of them a name, a program or a keyword suggests. A search found the others.
+    named_count: usize,
     unexplained: UnexplainedKey,
 }
 
@@ -74,6 +84,7 @@ fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) ->
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
+        named_count: 1,
         unexplained: UnexplainedKey::PlaceIfUnambiguous,
     }
 }
@@ -81,6 +92,7 @@ fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) ->
 fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
     let RelatedTools {
         names,
+        named_count,
         unknown_words,
     } = related_tools(selection, request);
     let mut lines = Vec::new();
@@ -95,6 +107,7 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
         text: lines.join("\n"),
         descriptions: summaries(selection, &names).collect(),
         names,
+        named_count,
         unexplained: UnexplainedKey::GiveUp,
     }
 }
@@ -106,12 +119,11 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     let is_refused = end.result == CallResult::InvalidArguments;
     let has_unknown_keys = input.has_unknown_keys();
     let mut lines = Vec::new();
-    if !refuses_unknown_arguments(tool.risk) {
-        lines.extend(ignored_arguments_hint(
-            input.unknown_arguments().into_iter(),
-        ));
-    }
-    if !is_refused {
+    let unknown = input.unknown_arguments().into_iter();
+    if is_refused && !refuses_unknown_arguments(tool.risk) {
+        lines.extend(unknown);
+    } else if !is_refused {
+        lines.extend(ignored_arguments_hint(unknown));
         lines.extend(joined_lists(selection, input, end));
         lines.extend(wildcards(selection, input, end));
         lines.extend(missing_directory(selection, input, end));
@@ -120,14 +132,15 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         lines.extend(missing_dry_run(input));
     }
     let mut related = tools_named_by_unknown_arguments(selection, input);
+    if related.is_empty() && has_unknown_keys {
+        related = tools_that_take_more(selection, input);
+        related.retain(|name| shares_a_word(selection, input, name));
+    }
     if related.is_empty() && is_refused {
         related = tools_for_unknown_arguments(selection, input);
     }
     if related.is_empty() && has_unknown_keys {
         related = tools_that_take_more(selection, input);
-    }
-    if !related.is_empty() {
-        lines.push(format!("Related tools: {}", related.join(", ")));
     }
     let mut correction = None;
     // The contract has one text for other refusals by a tool without a risk.
@@ -142,6 +155,12 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         correction = tools.find_map(|(tool, unexplained)| {
             corrected_call(selection, tool, input.request(), unexplained)
         });
+    }
+    if is_refused && correction.is_none() && related.is_empty() {
+        related = tools_in_description(selection, input);
+    }
+    if !related.is_empty() {
+        lines.push(format!("Related tools: {}", related.join(", ")));
     }
     let mut texts = Vec::new();
     let is_explained = correction.is_some() && !is_refused;

@@ -6,6 +6,7 @@ use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
 use climax_core::scalar::{ArgumentType, ValueShape};
 use climax_input::fields::closest;
+use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value, json};
 
 use crate::call::CallRequest;
@@ -16,6 +17,8 @@ use crate::catalog::selection::Selection;
 
 /// Calls with more keys are not corrected, and further keys do not count.
 const MAX_KEYS: usize = 40;
+/// How many keys that fit no argument are named.
+const MAX_NAMED_KEYS: usize = 8;
 /// Longer calls are not repeated in an answer.
 const MAX_CORRECTION_BYTES: usize = 2_000;
 
@@ -54,6 +57,22 @@ pub(super) fn fitting_keys(selection: &Selection, tool: &ToolRow, request: &Call
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
     let fits = |key: &str| meant_name(key, &names).is_some();
     given(request).filter(|(key, _)| fits(key)).count()
+}
+
+/// A line with the keys of a request that no argument of a tool fits.
+pub(super) fn unfitting_arguments(
+    selection: &Selection,
+    tool: &ToolRow,
+    request: &CallRequest,
+) -> Option<String> {
+    let arguments = selection.tables.arguments_of(tool);
+    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
+    let keys = given(request).map(|(key, _)| key);
+    let keys = keys.filter(|key| meant_name(key, &names).is_none());
+    let keys = keys.map(|key| format!("'{}'", truncate_for_message(key)));
+    let keys: Vec<String> = keys.take(MAX_NAMED_KEYS).collect();
+    let name = selection.text(tool.name);
+    (!keys.is_empty()).then(|| format!("{name} has no argument {}", keys.join(", ")))
 }
 
 /// Whether a value switches something on.

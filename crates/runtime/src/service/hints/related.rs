@@ -47,6 +47,8 @@ const SUBCOMMAND_KEYS: [&str; 9] = [
 pub(super) struct RelatedTools {
     /// The most probable ones first.
     pub(super) names: Vec<&'static str>,
+    /// How many of them have the name as program, keyword or beginning. A search found the others.
+    pub(super) named_count: usize,
     /// The words of the name that no tool has.
     pub(super) unknown_words: Vec<String>,
 }
@@ -75,7 +77,8 @@ pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static
 
 /// The tools that an unknown name may stand for: tools that run a program of this name or have it as a keyword, and tools
 /// whose name continues it, those first that have a word of the request in their name, take most of the given arguments
-/// and have the lowest risk; then tools that a search finds for the name, or for the name and the arguments that are switched on.
+/// and have the lowest risk; then tools that a search finds for the name, or for the name and the arguments that are
+/// switched on.
 pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
     let unknown_name = request.tool.as_str();
     let prefix = format!("{unknown_name}_");
@@ -127,10 +130,12 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         }
     }
     names.truncate(MAX_RELATED_TOOLS);
+    let named_count = related.len();
     let unknown_words = found.ranked.words.iter();
     let unknown_words = unknown_words.filter(|word| related.is_empty() && !word.is_known());
     RelatedTools {
         names,
+        named_count,
         unknown_words: unknown_words.map(|word| word.text.clone()).collect(),
     }
 }
@@ -187,6 +192,41 @@ fn names_of(selection: &Selection, found: &RankedMatches) -> Vec<&'static str> {
     let plausible = found.best.first().filter(|best| is_plausible(best));
     let best = found.best.iter().filter(|_| plausible.is_some());
     best.map(|found| selection.text(found.tool.name)).collect()
+}
+
+/// Whether a tool has all words of a text in its name, description or keywords.
+pub(super) fn has_words_of(selection: &Selection, tool: &ToolRow, text: &str) -> bool {
+    let own = [tool.name, tool.description].map(|text| fold(selection.text(text)));
+    let keywords = selection.tables.list(tool.keywords);
+    let own: HashSet<&str> = own
+        .iter()
+        .flat_map(|text| words(text))
+        .chain(keywords)
+        .collect();
+    words(&fold(text)).all(|word| own.contains(word))
+}
+
+/// Whether the name of the called tool shares a word with another name, apart from the CLI and its program.
+pub(super) fn shares_a_word(selection: &Selection, input: &CallInput<'_>, name: &str) -> bool {
+    let cli = selection.cli_of(input.tool());
+    let program = selection.text(cli.command).split_whitespace().next();
+    let (name, called) = (fold(name), fold(input.tool_name()));
+    let cli_name = selection.text(cli.name_key);
+    let mut own = words(&called).filter(|word| *word != cli_name && Some(*word) != program);
+    own.any(|own| words(&name).any(|word| word == own))
+}
+
+/// The tools that the description of a tool names.
+pub(super) fn tools_in_description(
+    selection: &Selection,
+    input: &CallInput<'_>,
+) -> Vec<&'static str> {
+    let description = selection.text(input.tool().description);
+    let names = description.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let names = names.filter(|name| name.contains('_') && *name != input.tool_name());
+    let tools = names.filter_map(|name| selection.find_tool(name));
+    let names = tools.map(|(_, tool)| selection.text(tool.name));
+    names.take(MAX_RELATED_TOOLS).collect()
 }
 
 /// Tools of the same CLI that have an unknown argument or its value in their name: `git_reset_hard`, for `hard: true` or
