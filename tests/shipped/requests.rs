@@ -119,15 +119,24 @@ fn found_tools(response: &Value) -> Vec<&str> {
 fn an_unknown_argument_that_is_in_the_name_of_another_tool_suggests_that_tool() {
     let mut server = server();
     for (tool, args, suggested) in [
-        ("git_reset", json!({"hard": true}), "git_reset_hard"),
-        ("write_file", json!({"append": true}), "append_file"),
+        (
+            "git_reset",
+            json!({"directory": "/", "hard": true}),
+            "git_reset_hard",
+        ),
+        (
+            "write_file",
+            json!({"directory": "/", "append": true}),
+            "append_file",
+        ),
     ] {
         let refused = server.call(tool, &args);
         assert!(refused.is_error, "{tool}");
         let hint = format!("Related tools: {suggested}");
         assert_eq!(refused.hint(), Some(hint.as_str()), "{tool}");
     }
-    let refused = server.call("git_reset", &json!({"quiet": true}));
+    let arguments = json!({"directory": "/", "quiet": true});
+    let refused = server.call("git_reset", &arguments);
     assert_eq!(refused.hints.len(), 1, "no tool has this in its name");
 }
 

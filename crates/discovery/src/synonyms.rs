@@ -25,6 +25,7 @@ const SYNONYM_GROUPS: &str = "\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
     ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
+    filter test_name test_filter\n\
     cached staged\n\
     save_dev dev\n\
     dry_run preview simulate what_if no_op noop no_act check_only\n\

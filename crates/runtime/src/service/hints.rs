@@ -47,18 +47,16 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
     };
     let mut texts = suggestion.descriptions;
     if given(request).next().is_some() {
-        let tools = suggestion.names.iter();
-        let tools: Vec<_> = tools.filter_map(|name| selection.find_tool(name)).collect();
-        let has_all_words = |tool: &ToolRow| has_words_of(selection, tool, &request.tool);
-        let mut plausible = tools.iter().enumerate().filter(|(position, (_, tool))| {
-            *position < suggestion.named_count || has_all_words(tool)
-        });
-        let correction = plausible.find_map(|(_, (number, tool))| {
-            corrected_call(selection, (*number, tool), request, suggestion.unexplained)
-        });
-        let first = tools.first().filter(|_| correction.is_none());
-        texts.extend(first.and_then(|(_, tool)| unfitting_arguments(selection, tool, request)));
-        texts.extend(correction);
+        // Another tool may take the arguments, but do something else with them.
+        let first = suggestion.names.first();
+        if let Some((number, tool)) = first.and_then(|name| selection.find_tool(name)) {
+            let is_plausible = suggestion.is_named || has_words_of(selection, &tool, &request.tool);
+            let correction = is_plausible.then(|| {
+                corrected_call(selection, (number, &tool), request, suggestion.unexplained)
+            });
+            let unfitting = || unfitting_arguments(selection, &tool, request);
+            texts.extend(correction.flatten().or_else(unfitting));
+        }
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
     hints.filter(|text| !text.is_empty()).collect()
@@ -70,8 +68,8 @@ struct Suggestion {
     descriptions: Vec<String>,
     /// The tools that may be called instead.
     names: Vec<&'static str>,
-    /// How many of them a name, a program or a keyword suggests. A search found the others.
-    named_count: usize,
+    /// Whether a name, a program or a keyword suggests the first one. A search found the others.
+    is_named: bool,
     unexplained: UnexplainedKey,
 }
 
@@ -84,7 +82,7 @@ fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) ->
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
-        named_count: 1,
+        is_named: true,
         unexplained: UnexplainedKey::PlaceIfUnambiguous,
     }
 }
@@ -92,7 +90,7 @@ fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) ->
 fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
     let RelatedTools {
         names,
-        named_count,
+        is_named,
         unknown_words,
     } = related_tools(selection, request);
     let mut lines = Vec::new();
@@ -107,7 +105,7 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
         text: lines.join("\n"),
         descriptions: summaries(selection, &names).collect(),
         names,
-        named_count,
+        is_named,
         unexplained: UnexplainedKey::GiveUp,
     }
 }
@@ -128,6 +126,11 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         lines.extend(wildcards(selection, input, end));
         lines.extend(missing_directory(selection, input, end));
     }
+    // The contract has one text for other refusals by a tool without a risk.
+    let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
+    if is_refused && is_beyond_contract && !has_absolute_path(selection, input) {
+        lines.extend(missing_directory(selection, input, end));
+    }
     if has_unknown_keys {
         lines.extend(missing_dry_run(input));
     }
@@ -143,8 +146,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         related = tools_that_take_more(selection, input);
     }
     let mut correction = None;
-    // The contract has one text for other refusals by a tool without a risk.
-    if has_unknown_keys || (is_refused && tool.risk.is_some()) {
+    if has_unknown_keys || (is_refused && is_beyond_contract) {
         let called = (input.numbered_tool(), UnexplainedKey::PlaceIfUnambiguous);
         let related = related.iter().filter_map(|name| selection.find_tool(name));
         let related: Vec<_> = related.collect();
@@ -164,7 +166,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     }
     let mut texts = Vec::new();
     let is_explained = correction.is_some() && !is_refused;
-    if has_unknown_keys && !is_explained || is_refused && tool.risk.is_some() {
+    if has_unknown_keys && !is_explained || is_refused && is_beyond_contract {
         texts.push(details(selection, tool));
     }
     texts.extend(summaries(selection, &related));
@@ -180,6 +182,21 @@ fn missing_dry_run(input: &CallInput<'_>) -> Option<String> {
     let asks = keys.any(|key| meant_name(key, &["dry_run"]).is_some());
     let has_one = meant_name("dry_run", input.argument_names()).is_some();
     (asks && !has_one).then(|| format!("{} has no dry run", input.tool_name()))
+}
+
+/// Whether a path of the call is absolute, so that the directory in which the command runs may not matter.
+fn has_absolute_path(selection: &Selection, input: &CallInput<'_>) -> bool {
+    let arguments = selection.tables.arguments_of(input.tool());
+    let mut paths = arguments.iter().filter(|argument| argument.is_path);
+    paths.any(|argument| match input.argument(argument.name) {
+        Some(Value::Array(items)) => items.iter().any(is_absolute),
+        Some(value) => is_absolute(value),
+        None => false,
+    })
+}
+
+fn is_absolute(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.starts_with('/'))
 }
 
 /// A line for each path with a wildcard, if the call had no effect.
@@ -216,7 +233,9 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd)
     let unknown = input.unknown_arguments_given();
     let mut keys = unknown.iter().map(|(key, _)| *key);
     let was_meant = keys.any(|key| meant_name(key, &[name]).is_some());
-    let may_matter = was_meant || end.result == CallResult::Failed;
+    let is_refused = end.result == CallResult::InvalidArguments;
+    // A refusal says itself which argument was meant for the directory.
+    let may_matter = was_meant != is_refused || end.result == CallResult::Failed;
     if is_given || !may_matter || !directory.default.is_empty() {
         return None;
     }
@@ -228,8 +247,9 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd)
             .map(|path| path.display().to_string()),
     };
     let default = default.unwrap_or_else(|| "the default directory".to_owned());
+    let ran = if is_refused { "would run" } else { "ran" };
     Some(format!(
-        "Argument '{name}' was not given: the command ran in {default}"
+        "Argument '{name}' was not given: the command {ran} in {default}"
     ))
 }
 

@@ -1,8 +1,9 @@
 //! Turns a call with mistakes into the call that it probably means.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-use climax_catalog::facts::ArgumentFacts;
+use climax_catalog::facts::{ArgumentFacts, PlacementKind};
 use climax_catalog::tables::ToolRow;
 use climax_core::scalar::{ArgumentType, ValueShape};
 use climax_input::fields::closest;
@@ -97,6 +98,17 @@ fn corrected_arguments(
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
     // `null` means the same as leaving the argument out.
     let given = given(request).filter(|(_, value)| !value.is_null());
+    let mut directories = arguments.iter();
+    let directory = directories.find(|argument| argument.placement == PlacementKind::Directory);
+    let is_given = |name: &str| {
+        let mut keys = request
+            .arguments
+            .keys()
+            .chain(request.unknown_parameters.keys());
+        keys.any(|key| meant_name(key, &names) == Some(name))
+    };
+    let free_directory = directory.map(|argument| argument.name);
+    let free_directory = free_directory.filter(|name| !is_given(name));
     let mut corrected = Map::new();
     let mut unmatched = Vec::new();
     for (key, value) in given {
@@ -106,6 +118,11 @@ fn corrected_arguments(
         };
         let argument = arguments.iter().find(|argument| argument.name == name)?;
         let value = corrected_value(argument, value).into_owned();
+        let repository = repository(&value).filter(|_| !argument.required);
+        let (name, value) = match (free_directory, repository) {
+            (Some(directory), Some(repository)) => (directory, repository),
+            _ => (name, value),
+        };
         if corrected.insert(name.to_owned(), value).is_some() {
             return None;
         }
@@ -131,6 +148,17 @@ fn corrected_arguments(
     };
     let is_valid = CallInput::new(selection, (number, tool), &request).is_valid();
     is_valid.then_some(request.arguments)
+}
+
+/// The value, if it is the absolute path of a Git repository. Given as the `path` that limits a command, it probably means
+/// the directory in which the command runs.
+fn repository(value: &Value) -> Option<Value> {
+    let value = match value {
+        Value::Array(items) => only(items.iter())?,
+        value => value,
+    };
+    let path = Path::new(value.as_str()?);
+    (path.is_absolute() && path.join(".git").exists()).then(|| value.clone())
 }
 
 /// The format of this name: `oneline: true` means `format: "oneline"`. Only formats are switched on that way: `dev: true`

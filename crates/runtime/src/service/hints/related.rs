@@ -47,8 +47,8 @@ const SUBCOMMAND_KEYS: [&str; 9] = [
 pub(super) struct RelatedTools {
     /// The most probable ones first.
     pub(super) names: Vec<&'static str>,
-    /// How many of them have the name as program, keyword or beginning. A search found the others.
-    pub(super) named_count: usize,
+    /// Whether the first one has the name as program, keyword or beginning. A search found the others.
+    pub(super) is_named: bool,
     /// The words of the name that no tool has.
     pub(super) unknown_words: Vec<String>,
 }
@@ -81,7 +81,9 @@ pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static
 /// switched on.
 pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
     let unknown_name = request.tool.as_str();
-    let prefix = format!("{unknown_name}_");
+    // `git_remotes` may mean `git_remote_list`.
+    let singular = unknown_name.strip_suffix('s').unwrap_or(unknown_name);
+    let prefixes = [unknown_name, singular].map(|name| format!("{name}_"));
     let tools = selection.clis().flat_map(|cli| {
         let base = selection.text(cli.command);
         let tools = selection.tools_of(&cli).iter();
@@ -95,7 +97,9 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             let mut keywords = selection.tables.list(tool.keywords);
             program == Some(unknown_name)
                 || keywords.any(|keyword| keyword == unknown_name)
-                || selection.text(tool.name).starts_with(&prefix)
+                || prefixes
+                    .iter()
+                    .any(|prefix| selection.text(tool.name).starts_with(prefix))
         })
         .map(|(_, tool)| tool)
         .collect();
@@ -113,7 +117,7 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         .map(|tool| selection.text(tool.name))
         .collect();
     let may_mean = may_mean(selection, unknown_name);
-    let switches = given(request).filter(|(_, value)| related.is_empty() && is_switch(value));
+    let switches = given(request).filter(|(_, value)| is_switch(value));
     let switches = switches
         .map(|(key, _)| key.as_str())
         .take(MAX_SEARCHED_KEYS);
@@ -123,19 +127,24 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         .map(fold)
         .collect();
     let query: Vec<&str> = texts.iter().flat_map(|text| words(text)).collect();
-    let found = find(selection, &query.join(" "), &may_mean);
-    for name in names_of(selection, &found) {
+    let own_words = words(&texts[0]).count();
+    let found = find(selection, &query[..own_words].join(" "), &may_mean);
+    let mut found_names = names_of(selection, &found);
+    if related.is_empty() && query.len() > own_words {
+        let with_switches = find(selection, &query.join(" "), &may_mean);
+        found_names.extend(names_of(selection, &with_switches));
+    }
+    for name in found_names {
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names.truncate(MAX_RELATED_TOOLS);
-    let named_count = related.len();
     let unknown_words = found.ranked.words.iter();
     let unknown_words = unknown_words.filter(|word| related.is_empty() && !word.is_known());
     RelatedTools {
         names,
-        named_count,
+        is_named: !related.is_empty(),
         unknown_words: unknown_words.map(|word| word.text.clone()).collect(),
     }
 }
