@@ -110,54 +110,20 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
     }
 }
 
-/// Hints for a call of a tool: ignored arguments, texts that may be lists, tools that unknown arguments may belong to,
-/// the arguments of the tool if those of the call are invalid, and the call that is probably meant.
+/// Hints for a call of a tool: notes about its arguments, tools that unknown arguments may belong to, the arguments of the
+/// tool if those of the call are invalid, and the call that is probably meant.
 pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
-    let tool = input.tool();
     let is_refused = end.result == CallResult::InvalidArguments;
     let has_unknown_keys = input.has_unknown_keys();
-    let mut lines = Vec::new();
-    let unknown = input.unknown_arguments().into_iter();
-    if is_refused && !refuses_unknown_arguments(tool.risk) {
-        lines.extend(unknown);
-    } else if !is_refused {
-        lines.extend(ignored_arguments_hint(unknown));
-        lines.extend(joined_lists(selection, input, end));
-        lines.extend(wildcards(selection, input, end));
-        lines.extend(missing_directory(selection, input, end));
+    // The contract has one text for other refusals.
+    let is_beyond_contract = has_unknown_keys || is_refused && input.tool().risk.is_some();
+    let mut lines = notes(selection, input, end);
+    if !is_beyond_contract {
+        let text = (!lines.is_empty()).then(|| lines.join("\n"));
+        return text.into_iter().collect();
     }
-    // The contract has one text for other refusals by a tool without a risk.
-    let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
-    if is_refused && is_beyond_contract && !has_absolute_path(selection, input) {
-        lines.extend(missing_directory(selection, input, end));
-    }
-    if has_unknown_keys {
-        lines.extend(missing_dry_run(input));
-    }
-    let mut related = tools_named_by_unknown_arguments(selection, input);
-    if related.is_empty() && has_unknown_keys {
-        related = tools_that_take_more(selection, input);
-        related.retain(|name| shares_a_word(selection, input, name));
-    }
-    if related.is_empty() && is_refused {
-        related = tools_for_unknown_arguments(selection, input);
-    }
-    if related.is_empty() && has_unknown_keys {
-        related = tools_that_take_more(selection, input);
-    }
-    let mut correction = None;
-    if has_unknown_keys || (is_refused && is_beyond_contract) {
-        let called = (input.numbered_tool(), UnexplainedKey::PlaceIfUnambiguous);
-        let related = related.iter().filter_map(|name| selection.find_tool(name));
-        let related: Vec<_> = related.collect();
-        let related = related
-            .iter()
-            .map(|(number, tool)| ((*number, tool), UnexplainedKey::GiveUp));
-        let mut tools = [called].into_iter().chain(related);
-        correction = tools.find_map(|(tool, unexplained)| {
-            corrected_call(selection, tool, input.request(), unexplained)
-        });
-    }
+    let mut related = meant_tools(selection, input, is_refused);
+    let correction = correction(selection, input, &related);
     if is_refused && correction.is_none() && related.is_empty() {
         related = tools_in_description(selection, input);
     }
@@ -165,14 +131,81 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         lines.push(format!("Related tools: {}", related.join(", ")));
     }
     let mut texts = Vec::new();
-    let is_explained = correction.is_some() && !is_refused;
-    if has_unknown_keys && !is_explained || is_refused && is_beyond_contract {
-        texts.push(details(selection, tool));
+    if is_refused || correction.is_none() {
+        texts.push(details(selection, input.tool()));
     }
     texts.extend(summaries(selection, &related));
     texts.extend(correction);
     let hints = [lines.join("\n"), texts.join("\n")].into_iter();
     hints.filter(|text| !text.is_empty()).collect()
+}
+
+/// Lines about the arguments of a call: what was ignored, what was probably not taken as meant, and what is missing.
+fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
+    let tool = input.tool();
+    let has_unknown_keys = input.has_unknown_keys();
+    let mut lines = Vec::new();
+    let unknown = input.unknown_arguments().into_iter();
+    if end.result == CallResult::InvalidArguments {
+        // A refusal by other tools has these lines itself.
+        lines.extend(unknown.filter(|_| !refuses_unknown_arguments(tool.risk)));
+        let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
+        if is_beyond_contract && !has_absolute_path(selection, input) {
+            lines.extend(missing_directory(selection, input, end));
+        }
+    } else {
+        lines.extend(ignored_arguments_hint(unknown));
+        lines.extend(joined_lists(selection, input, end));
+        lines.extend(wildcards(selection, input, end));
+        lines.extend(missing_directory(selection, input, end));
+    }
+    lines.extend(missing_dry_run(input).filter(|_| has_unknown_keys));
+    lines
+}
+
+/// The tools that the unknown arguments of a call may belong to.
+fn meant_tools(
+    selection: &Selection,
+    input: &CallInput<'_>,
+    is_refused: bool,
+) -> Vec<&'static str> {
+    let named = tools_named_by_unknown_arguments(selection, input);
+    if !named.is_empty() || !input.has_unknown_keys() {
+        return named;
+    }
+    let take_more = tools_that_take_more(selection, input);
+    let mut alike = take_more.clone();
+    alike.retain(|name| shares_a_word(selection, input, name));
+    if !alike.is_empty() {
+        return alike;
+    }
+    if !is_refused {
+        return take_more;
+    }
+    let found = tools_for_unknown_arguments(selection, input);
+    if found.is_empty() { take_more } else { found }
+}
+
+/// The call that is probably meant: of the called tool, or of a related one that takes the arguments.
+fn correction(
+    selection: &Selection,
+    input: &CallInput<'_>,
+    related: &[&'static str],
+) -> Option<String> {
+    let request = input.request();
+    let called = input.numbered_tool();
+    corrected_call(
+        selection,
+        called,
+        request,
+        UnexplainedKey::PlaceIfUnambiguous,
+    )
+    .or_else(|| {
+        let mut tools = related.iter().filter_map(|name| selection.find_tool(name));
+        tools.find_map(|(number, tool)| {
+            corrected_call(selection, (number, &tool), request, UnexplainedKey::GiveUp)
+        })
+    })
 }
 
 /// A line for a call that should only report what it would do, of a tool that cannot do that.
