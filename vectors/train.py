@@ -26,6 +26,7 @@ from text import stems
 
 SEED = 19
 DIMENSIONS = 256
+RUNS = 3
 EPOCHS = 6
 BATCH = 1024
 PAIR_BATCH = 768
@@ -90,11 +91,57 @@ def pair_loss(left: torch.Tensor, right: torch.Tensor, keys: numpy.ndarray) -> t
     return 0.5 * (functional.cross_entropy(logits, own) + functional.cross_entropy(logits.T, own))
 
 
+@dataclass
+class Training:
+    """What the vectors are trained on."""
+
+    texts: Examples
+    usable: numpy.ndarray
+    """The numbers of the texts of an epoch."""
+    targets: torch.Tensor
+    teacher: torch.Tensor
+    left: Examples
+    right: Examples
+    keys: numpy.ndarray
+    other_pairs: int
+    """How many pairs come before those of requests."""
+
+    def run(self, start: numpy.ndarray, seed: int) -> numpy.ndarray:
+        """Trains once. The seed decides which texts and pairs share a batch."""
+        random_numbers = numpy.random.default_rng(seed)
+        vectors = Vectors(start)
+        optimizer = torch.optim.Adam(vectors.parameters(), lr=LEARNING_RATE)
+        batches = len(self.usable) // BATCH
+        of_requests = int(PAIR_BATCH * REQUEST_SHARE)
+        begin = time.monotonic()
+        for epoch in range(EPOCHS):
+            order = random_numbers.permutation(self.usable)
+            total = 0.0
+            for number in range(batches):
+                progress = (epoch * batches + number) / (EPOCHS * batches)
+                optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - progress)
+                chosen = order[number * BATCH:(number + 1) * BATCH]
+                found = vectors(self.texts.batch(chosen))
+                loss = (1 - (found * self.targets[chosen]).sum(1)).mean()
+                loss = loss + SIMILARITY_WEIGHT * similarity_loss(found, self.teacher[chosen])
+                chosen = numpy.concatenate([
+                    random_numbers.integers(0, self.other_pairs, PAIR_BATCH - of_requests),
+                    random_numbers.integers(self.other_pairs, len(self.keys), of_requests),
+                ])
+                left, right = (vectors(side.batch(chosen)) for side in (self.left, self.right))
+                loss = loss + PAIR_WEIGHT * pair_loss(left, right, self.keys[chosen])
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += float(loss.detach())
+            print(f"epoch {epoch}: loss {total / batches:.4f}, {time.monotonic() - begin:.0f} s", flush=True)
+        return vectors.table.weight.detach().numpy().astype(numpy.float64)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data
-    torch.manual_seed(SEED)
     torch.set_num_threads(1)
     random_numbers = numpy.random.default_rng(SEED)
     vocabulary = json.loads((data / "vocabulary.json").read_text())
@@ -103,66 +150,43 @@ def main() -> None:
     def bag(text: str) -> numpy.ndarray:
         return numpy.array([number_of[stem] for stem in stems(text) if stem in number_of], numpy.int64)
 
-    all_texts = json.loads((data / "texts.json").read_text())
-    texts = Examples([bag(text) for text in all_texts])
-    pairs = json.loads((data / "pairs.json").read_text())
-    requests = json.loads((data / "requests.json").read_text())
-    request_texts = {text for request, description, _ in requests for text in (request, description)}
-    repetitions = [REQUEST_REPETITIONS if text in request_texts else 1 for text in all_texts]
-
     def usable_pairs(pairs: list) -> list:
         found = [(bag(left), bag(right), key) for left, right, key in pairs]
         return [pair for pair in found if len(pair[0]) >= 2 and len(pair[1]) >= 1]
 
-    pairs, requests = usable_pairs(pairs), usable_pairs(requests)
+    all_texts = json.loads((data / "texts.json").read_text())
+    requests = json.loads((data / "requests.json").read_text())
+    texts = Examples([bag(text) for text in all_texts])
+    request_texts = {text for request, description, _ in requests for text in (request, description)}
+    repetitions = [REQUEST_REPETITIONS if text in request_texts else 1 for text in all_texts]
+    usable = [number for number, bag in enumerate(texts.bags) if len(bag) >= 2]
+    pairs = usable_pairs(json.loads((data / "pairs.json").read_text()))
     other_pairs = len(pairs)
-    pairs += requests
-    left, right = Examples([pair[0] for pair in pairs]), Examples([pair[1] for pair in pairs])
+    pairs += usable_pairs(requests)
     key_numbers = {key: number for number, key in enumerate(sorted({pair[2] for pair in pairs}))}
-    keys = numpy.array([key_numbers[pair[2]] for pair in pairs])
 
     teacher = numpy.load(data / "text_vectors.npy").astype(numpy.float32)
     teacher -= teacher.mean(0)
     sample = teacher[random_numbers.permutation(len(teacher))[:20_000]]
     directions = numpy.linalg.svd(sample, full_matrices=False)[2][:DIMENSIONS].T
-    targets = torch.from_numpy(normalised(teacher @ directions))
-    teacher = torch.from_numpy(normalised(teacher))
     words = numpy.load(data / "word_vectors.npy").astype(numpy.float32)
     words = (words - words.mean(0)) @ directions
     counts = numpy.array(vocabulary["counts"], numpy.float64)
     shares = numpy.maximum(counts, 1) / counts.sum()
     start = words * (HALVING_SHARE / (HALVING_SHARE + shares))[:, None]
 
-    vectors = Vectors(start)
-    usable = [number for number, bag in enumerate(texts.bags) if len(bag) >= 2]
-    usable = numpy.repeat(usable, [repetitions[number] for number in usable])
-    optimizer = torch.optim.Adam(vectors.parameters(), lr=LEARNING_RATE)
-    batches = len(usable) // BATCH
-    begin = time.monotonic()
-    for epoch in range(EPOCHS):
-        order = random_numbers.permutation(usable)
-        total = 0.0
-        for number in range(batches):
-            progress = (epoch * batches + number) / (EPOCHS * batches)
-            optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - progress)
-            chosen = order[number * BATCH:(number + 1) * BATCH]
-            found = vectors(texts.batch(chosen))
-            loss = (1 - (found * targets[chosen]).sum(1)).mean()
-            loss = loss + SIMILARITY_WEIGHT * similarity_loss(found, teacher[chosen])
-            of_requests = int(PAIR_BATCH * REQUEST_SHARE)
-            chosen = numpy.concatenate([
-                random_numbers.integers(0, other_pairs, PAIR_BATCH - of_requests),
-                random_numbers.integers(other_pairs, len(pairs), of_requests),
-            ])
-            contrast = pair_loss(vectors(left.batch(chosen)), vectors(right.batch(chosen)), keys[chosen])
-            loss = loss + PAIR_WEIGHT * contrast
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            total += float(loss.detach())
-        print(f"epoch {epoch}: loss {total / batches:.4f}, {time.monotonic() - begin:.0f} s", flush=True)
-
-    trained = vectors.table.weight.detach().numpy().astype(numpy.float64)
+    training = Training(
+        texts=texts,
+        usable=numpy.repeat(usable, [repetitions[number] for number in usable]),
+        targets=torch.from_numpy(normalised(teacher @ directions)),
+        teacher=torch.from_numpy(normalised(teacher)),
+        left=Examples([pair[0] for pair in pairs]),
+        right=Examples([pair[1] for pair in pairs]),
+        keys=numpy.array([key_numbers[pair[2]] for pair in pairs]),
+        other_pairs=other_pairs,
+    )
+    # The mean of several runs is better than one: what depends on chance cancels out.
+    trained = numpy.mean([training.run(start, SEED + number) for number in range(RUNS)], axis=0)
     words = words.astype(numpy.float64)
     fitted = words[counts >= MIN_FITTED_COUNT]
     linear_map = numpy.linalg.solve(

@@ -113,6 +113,8 @@ fn a_call_of_unclear_meaning_is_not_corrected() {
         ("git_worktree", json!({"repo": "/r", "remove": "/w"})),
         ("rm", json!({"command": "rm -rf /r"})),
         ("tar", json!({"command": "tar -tf a.tar"})),
+        // Several paths, or one with spaces.
+        ("git_add", json!({"repo": "/r", "files": "docs my notes"})),
         // The tool would refuse these.
         ("git_rebase", json!({"repo": "/r", "onto": "main"})),
         ("signal_process", json!({"pid": "0", "signal": "SIGTERM"})),
@@ -146,11 +148,11 @@ fn a_refusal_names_the_directory_that_was_not_chosen() {
 #[test]
 fn a_suggested_tool_is_described_with_the_arguments_that_it_lacks() {
     let mut server = server();
-    let arguments = json!({"file": "a", "old": "b", "backup": ".bak"});
+    let arguments = json!({"file": "a", "script": "b", "backup": ".bak"});
     let response = server.call("sed", &arguments);
     let hints = response.hints.join("\n");
     assert!(
-        hints.ends_with("replace_text has no argument 'old', 'backup'"),
+        hints.ends_with("replace_text has no argument 'script', 'backup'"),
         "{hints}"
     );
 }

@@ -25,6 +25,11 @@ const SYNONYM_GROUPS: &str = "\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
     ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
+    old_text old old_string search find\n\
+    new_text new new_string replace replacement\n\
+    separator delimiter\n\
+    include_untracked untracked\n\
+    follow_tags tags\n\
     filter test_name test_filter\n\
     cached staged\n\
     save_dev dev\n\

@@ -124,8 +124,10 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     }
     let mut related = meant_tools(selection, input, is_refused);
     let correction = correction(selection, input, &related);
-    if is_refused && correction.is_none() && related.is_empty() {
-        related = tools_in_description(selection, input);
+    if is_refused && correction.is_none() {
+        let mut named = tools_in_description(selection, input);
+        named.retain(|name| !related.contains(name));
+        related.extend(named);
     }
     if !related.is_empty() {
         lines.push(format!("Related tools: {}", related.join(", ")));

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::CallRequest;
 use crate::call::argument_names::meant_name;
-use crate::call::joined_list::joined_values;
+use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 
@@ -117,6 +117,9 @@ fn corrected_arguments(
             continue;
         };
         let argument = arguments.iter().find(|argument| argument.name == name)?;
+        if may_join_paths(argument, value) {
+            return None;
+        }
         let value = corrected_value(argument, value).into_owned();
         let repository = repository(&value).filter(|_| !argument.required);
         let (name, value) = match (free_directory, repository) {
@@ -148,6 +151,13 @@ fn corrected_arguments(
     };
     let is_valid = CallInput::new(selection, (number, tool), &request).is_valid();
     is_valid.then_some(request.arguments)
+}
+
+/// Whether a text for a list of paths is either several paths or one with spaces.
+fn may_join_paths(argument: &ArgumentFacts<'_>, value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default();
+    let is_unclear = joined_values(text).is_none() && joined_words(text).is_some();
+    argument.is_path && argument.shape == ValueShape::List && is_unclear
 }
 
 /// The value, if it is the absolute path of a Git repository. Given as the `path` that limits a command, it probably means
