@@ -73,8 +73,33 @@ fn argument_facts(argument: &ArgumentModel) -> ArgumentFacts<'_> {
             ArgumentPlacement::Directory => PlacementKind::Directory,
             ArgumentPlacement::Stdin => PlacementKind::Stdin,
         },
+        flag: flag_without_dashes(argument),
         is_path: argument.is_path,
         limits: argument.limits.iter().map(limit_facts).collect(),
+    }
+}
+
+/// The flag of an argument without dashes, unless that is the argument's name, too. Agents that know the program use it as
+/// the name.
+fn flag_without_dashes(argument: &ArgumentModel) -> &str {
+    let flag = match &argument.placement {
+        ArgumentPlacement::Flag(flag)
+        | ArgumentPlacement::JoinedFlag(flag)
+        | ArgumentPlacement::Switch(flag)
+        | ArgumentPlacement::SwitchPair { if_true: flag, .. } => flag.trim_end_matches('='),
+        ArgumentPlacement::Positional | ArgumentPlacement::Directory | ArgumentPlacement::Stdin => {
+            ""
+        }
+    };
+    let without_dashes = flag.trim_start_matches('-');
+    let is_one_word = without_dashes
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let is_name = without_dashes.replace('-', "_") == argument.name;
+    if flag.starts_with('-') && is_one_word && !is_name {
+        without_dashes
+    } else {
+        ""
     }
 }
 

@@ -13,11 +13,23 @@ fn correction(response: &ToolResponse) -> Option<Value> {
     Some(serde_json::from_str(call).expect("JSON"))
 }
 
+fn call(tool: &str, args: Value) -> Value {
+    json!({"tool_name": tool, "args": args})
+}
+
+/// Makes calls, and compares the calls that the responses suggest.
+fn check_corrections(calls: &[(&str, Value, Value)]) {
+    let mut server = server();
+    for (tool, arguments, expected) in calls {
+        let response = server.call(tool, arguments);
+        let corrected = correction(&response);
+        assert_eq!(corrected.as_ref(), Some(expected), "{tool} {arguments}");
+    }
+}
+
 #[test]
 fn a_correction_keeps_what_the_call_means() {
-    let mut server = server();
-    let call = |tool: &str, args: Value| json!({"tool_name": tool, "args": args});
-    for (tool, arguments, expected) in [
+    check_corrections(&[
         (
             "git_log",
             json!({"repo_path": "/r", "n": "2", "oneline": "yes"}),
@@ -89,10 +101,37 @@ fn a_correction_keeps_what_the_call_means() {
                 json!({"directory": "/d", "filter": "one", "offline": true}),
             ),
         ),
-    ] {
-        let response = server.call(tool, &arguments);
-        assert_eq!(correction(&response), Some(expected), "{tool} {arguments}");
-    }
+    ]);
+}
+
+#[test]
+fn a_flag_or_json_as_an_object_and_a_name_with_dashes_is_corrected() {
+    check_corrections(&[
+        (
+            "git_rm",
+            json!({"repo": "/r", "path": "a", "cached": "yes"}),
+            call(
+                "git_rm",
+                json!({"directory": "/r", "path": "a", "keep_file": true}),
+            ),
+        ),
+        (
+            "git-stash",
+            json!({"repo": "/r", "message": "m", "include_untracked": "true"}),
+            call(
+                "git_stash_push",
+                json!({"directory": "/r", "message": "m", "include_untracked": true}),
+            ),
+        ),
+        (
+            "curl_post_json",
+            json!({"url": "http://localhost:1", "body": {"a": 1}}),
+            call(
+                "curl_post_json",
+                json!({"url": "http://localhost:1", "body": "{\"a\":1}"}),
+            ),
+        ),
+    ]);
 }
 
 #[test]
@@ -116,7 +155,12 @@ fn a_call_of_unclear_meaning_is_not_corrected() {
         // Several paths, or one with spaces.
         ("git_add", json!({"repo": "/r", "files": "docs my notes"})),
         // The tool would refuse these.
-        ("git_rebase", json!({"repo": "/r", "onto": "main"})),
+        ("git_rebase_part", json!({"repo": "/r", "onto": "main"})),
+        // No shell expands the wildcard.
+        ("rgSearch", json!({"pattern": "a", "path": "*.py"})),
+        // Another tool has the argument, but does something else.
+        ("disk_usage", json!({"path": "/d", "human": true})),
+        ("git_reset_hard", json!({"file": "a.txt"})),
         ("signal_process", json!({"pid": "0", "signal": "SIGTERM"})),
     ] {
         let response = server.call(tool, &arguments);
@@ -133,16 +177,6 @@ fn a_repository_as_the_path_is_corrected_to_the_directory() {
     let expected = json!({"directory": folder.text(), "max_count": "1", "stat": true});
     let expected = json!({"tool_name": "git_log", "args": expected});
     assert_eq!(correction(&response), Some(expected));
-}
-
-#[test]
-fn a_refusal_names_the_directory_that_was_not_chosen() {
-    let mut server = server();
-    let response = server.call("git_fetch", &json!({"remote": "origin", "prune": "maybe"}));
-    let directory = std::env::current_dir().expect("a directory");
-    let directory = directory.display();
-    let hint = format!("Argument 'directory' was not given: the command would run in {directory}");
-    assert_eq!(response.hint(), Some(hint.as_str()));
 }
 
 #[test]
@@ -192,8 +226,8 @@ fn a_subcommand_as_an_argument_suggests_the_tool_of_that_name_first() {
     ] {
         let response = server.call(tool, &arguments);
         let hint = response.hint().unwrap_or_default();
-        let expected = format!("Related tools: {first}, ");
-        assert!(hint.starts_with(&expected), "{tool}: {hint}");
+        let mut tools = hint.trim_start_matches("Related tools: ").split(", ");
+        assert_eq!(tools.next(), Some(first), "{tool}: {hint}");
     }
 }
 
@@ -227,8 +261,29 @@ fn a_dry_run_that_a_tool_does_not_have_is_refused_in_plain_words() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("a file");
     let response = server.call("remove_file", &json!({"path": [&file], "preview": true}));
-    assert_eq!(response.hint(), Some("remove_file has no dry run"));
+    let hint = "remove_file has no dry run\nRelated tools: list_files";
+    assert_eq!(response.hint(), Some(hint));
     assert!(file.exists());
+}
+
+#[test]
+fn a_suggested_tool_that_is_destructive_says_what_may_be_lost() {
+    let mut server = server();
+    let response = server.call("git_reset", &json!({"directory": "/", "hard": true}));
+    let hints = response.hints.join("\n");
+    assert!(
+        hints.contains("All uncommitted changes to tracked files are lost."),
+        "{hints}"
+    );
+}
+
+#[test]
+fn a_wildcard_in_a_refused_call_names_the_argument_for_globs() {
+    let mut server = server();
+    let response = server.call("rgSearch", &json!({"pattern": "a", "path": "*.py"}));
+    let line = "Argument 'path': no shell expands '*' and '?', so use 'glob'";
+    let hints = response.hints.join("\n");
+    assert!(hints.lines().any(|hint| hint == line), "{hints}");
 }
 
 #[test]

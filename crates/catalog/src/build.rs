@@ -150,6 +150,7 @@ impl<'f> TablesBuilder<'f> {
             shape: argument.shape,
             required: argument.required,
             placement: argument.placement,
+            flag: self.find_or_push(entry, argument.flag),
             is_path: argument.is_path,
             default: self.tables.scalars.extend(default),
             choices: self.tables.scalars.extend(choices),
@@ -275,6 +276,7 @@ mod tests {
             default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Flag,
+            flag: "",
             is_path: false,
             limits: Vec::new(),
         }

@@ -126,6 +126,8 @@ pub struct ArgumentFacts<'f> {
     pub choices: Vec<Scalar<'f>>,
     /// How the command receives its value.
     pub placement: PlacementKind,
+    /// Its flag without dashes, if that is not its name; else empty.
+    pub flag: &'f str,
     /// Whether its value is a path.
     pub is_path: bool,
     /// The limits that the config and policies set. A value must be within all of them.

@@ -178,6 +178,7 @@ mod tests {
             default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Positional,
+            flag: "",
             is_path: false,
             limits: Vec::new(),
         }

@@ -133,6 +133,8 @@ crate::row! {
         required: bool,
         /// How the command receives its value.
         placement: PlacementKind,
+        /// Its flag without dashes, if that is not its name; else empty.
+        flag: ByteRange,
         /// Whether its value is a path.
         is_path: bool,
         /// The value if a call does not provide one; empty if there is none.
@@ -319,6 +321,7 @@ impl Tables {
                 default: scalars(argument.default),
                 choices: scalars(argument.choices),
                 placement: argument.placement,
+                flag: argument.flag.of(&self.text),
                 is_path: argument.is_path,
                 limits: limits.map(|limit| self.limit_facts(&limit)).collect(),
             }

@@ -2,6 +2,7 @@
 
 /// Argument names that mean the same, one group per line.
 const SYNONYM_GROUPS: &str = "\
+    path database db db_path db_file\n\
     path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
     directory root root_dir project project_dir project_path workspace\n\
@@ -24,6 +25,7 @@ const SYNONYM_GROUPS: &str = "\
     password passwd\n\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
+    onto upstream base revision commit branch\n\
     ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
     old_text old old_string search find\n\
     new_text new new_string replace replacement\n\

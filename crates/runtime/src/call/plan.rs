@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ResolvedArguments, resolve_names, suggestion, unknown_argument, unknown_parameter,
+    ArgumentName, ResolvedArguments, argument_names, resolve_names, suggestion, unknown_argument,
+    unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
 use crate::call::joined_list::joined_values;
@@ -37,7 +38,7 @@ pub(crate) struct CallInput<'a> {
     /// The base command with its variables expanded.
     base: Cow<'static, str>,
     working_dir: Option<Cow<'static, str>>,
-    argument_names: Vec<&'static str>,
+    argument_names: Vec<ArgumentName<'static>>,
     arguments: ResolvedArguments<'a>,
 }
 
@@ -73,10 +74,7 @@ impl<'a> CallInput<'a> {
     ) -> Self {
         let cli = selection.cli_of(tool);
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
-        let argument_names: Vec<&'static str> = arguments
-            .iter()
-            .map(|argument| selection.text(argument.name))
-            .collect();
+        let argument_names = argument_names(selection, tool);
         let mut resolved = resolve_names(&request.arguments, &argument_names);
         for argument in arguments.iter() {
             resolved.parse_nested_json(selection.text(argument.name), argument.shape);
@@ -181,7 +179,7 @@ impl<'a> CallInput<'a> {
     }
 
     /// The names of the tool's arguments.
-    pub(crate) fn argument_names(&self) -> &[&'static str] {
+    pub(crate) fn argument_names(&self) -> &[ArgumentName<'static>] {
         &self.argument_names
     }
 
@@ -190,12 +188,18 @@ impl<'a> CallInput<'a> {
         self.arguments.arguments.get(name)
     }
 
+    /// The arguments of the call under the names that the tool defines.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let arguments = self.arguments.arguments.iter();
+        arguments.map(|(name, value)| (name.as_str(), value))
+    }
+
     /// The keys of the call that are no arguments of the tool, with their values.
     pub(crate) fn unknown_arguments_given(&self) -> Vec<(&str, &Value)> {
-        let arguments = self.request.arguments.iter();
-        let arguments = arguments.filter(|(key, _)| self.arguments.unknown.contains(&key.as_str()));
-        let given = arguments.chain(&self.request.unknown_parameters);
-        given.map(|(key, value)| (key.as_str(), value)).collect()
+        let parameters = self.request.unknown_parameters.iter();
+        let parameters = parameters.map(|(key, value)| (key.as_str(), value));
+        let arguments = self.arguments.unknown.iter().copied();
+        arguments.chain(parameters).collect()
     }
 
     /// The error lines for the keys of a call: two keys for one argument and broken JSON, then empty and unknown
@@ -319,17 +323,17 @@ impl<'a> CallInput<'a> {
     pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;
         // What is given already is not meant by another key.
-        let is_given = |name: &&&str| self.arguments.arguments.contains_key(**name);
-        let free = names.iter().filter(|name| !is_given(name));
-        let mut free: Vec<&str> = free.copied().collect();
+        let is_free =
+            |argument: &&ArgumentName| !self.arguments.arguments.contains_key(argument.name);
+        let mut free: Vec<ArgumentName> = names.iter().filter(is_free).copied().collect();
         let mut lines = Vec::new();
-        for key in self.arguments.unknown.iter().take(MAX_UNKNOWN_LINES) {
-            lines.push(unknown_argument(key, names, &free));
-            let suggested = suggestion(key, &free);
-            free.retain(|name| Some(*name) != suggested);
+        for (key, value) in self.arguments.unknown.iter().take(MAX_UNKNOWN_LINES) {
+            lines.push(unknown_argument(key, value, names, &free));
+            let suggested = suggestion(key, value, &free);
+            free.retain(|argument| Some(argument.name) != suggested);
         }
-        let parameters = self.request.unknown_parameters.keys();
-        let parameters = parameters.map(|key| unknown_parameter(key, names, &free));
+        let parameters = self.request.unknown_parameters.iter();
+        let parameters = parameters.map(|(key, value)| unknown_parameter(key, value, names, &free));
         lines.extend(parameters.take(MAX_UNKNOWN_LINES - lines.len()));
         let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
         let more = count.saturating_sub(MAX_UNKNOWN_LINES);

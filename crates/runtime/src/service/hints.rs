@@ -4,6 +4,7 @@
 mod correction;
 mod description;
 mod related;
+mod wildcards;
 
 use std::env;
 
@@ -16,17 +17,19 @@ use serde_json::{Value, json};
 
 use crate::call::CallRequest;
 use crate::call::answer::CallResult;
-use crate::call::argument_names::{ignored_arguments_hint, meant_name};
+use crate::call::argument_names::{
+    ArgumentName, argument_names, ignored_arguments_hint, meant_name,
+};
 use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 use correction::{UnexplainedKey, corrected_call, given, unfitting_arguments};
 use description::{details, summaries};
 use related::{
-    RelatedTools, continued_names, has_words_of, related_tools, shares_a_word, similar_tool,
-    tools_for_unknown_arguments, tools_in_description, tools_named_by_unknown_arguments,
-    tools_that_take_more,
+    RelatedTools, continued_names, has_words_of, related_tools, similar_tool, tools_in_description,
+    tools_named_by_unknown_arguments, tools_that_take_more,
 };
+use wildcards::wildcards;
 
 /// How a call ended, as far as hints depend on it.
 #[derive(Clone, Copy)]
@@ -56,6 +59,10 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
             });
             let unfitting = || unfitting_arguments(selection, &tool, request);
             texts.extend(correction.flatten().or_else(unfitting));
+            let names = argument_names(selection, &tool);
+            let given = given(request)
+                .filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
+            texts.extend(wildcards(selection, &tool, given));
         }
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
@@ -122,7 +129,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
         let text = (!lines.is_empty()).then(|| lines.join("\n"));
         return text.into_iter().collect();
     }
-    let mut related = meant_tools(selection, input, is_refused);
+    let mut related = meant_tools(selection, input);
     let correction = correction(selection, input, &related);
     if is_refused && correction.is_none() {
         let mut named = tools_in_description(selection, input);
@@ -151,41 +158,32 @@ fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<Stri
     if end.result == CallResult::InvalidArguments {
         // A refusal by other tools has these lines itself.
         lines.extend(unknown.filter(|_| !refuses_unknown_arguments(tool.risk)));
-        let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
-        if is_beyond_contract && !has_absolute_path(selection, input) {
-            lines.extend(missing_directory(selection, input, end));
-        }
     } else {
         lines.extend(ignored_arguments_hint(unknown));
         lines.extend(joined_lists(selection, input, end));
-        lines.extend(wildcards(selection, input, end));
         lines.extend(missing_directory(selection, input, end));
+    }
+    let is_refused = end.result == CallResult::InvalidArguments;
+    let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
+    let had_effect = end.result == CallResult::Succeeded && !end.is_silent;
+    if !had_effect && (!is_refused || is_beyond_contract) {
+        lines.extend(wildcards(selection, tool, input.arguments()));
     }
     lines.extend(missing_dry_run(input).filter(|_| has_unknown_keys));
     lines
 }
 
 /// The tools that the unknown arguments of a call may belong to.
-fn meant_tools(
-    selection: &Selection,
-    input: &CallInput<'_>,
-    is_refused: bool,
-) -> Vec<&'static str> {
+fn meant_tools(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str> {
+    if !input.has_unknown_keys() {
+        return Vec::new();
+    }
     let named = tools_named_by_unknown_arguments(selection, input);
-    if !named.is_empty() || !input.has_unknown_keys() {
-        return named;
+    if named.is_empty() {
+        tools_that_take_more(selection, input)
+    } else {
+        named
     }
-    let take_more = tools_that_take_more(selection, input);
-    let mut alike = take_more.clone();
-    alike.retain(|name| shares_a_word(selection, input, name));
-    if !alike.is_empty() {
-        return alike;
-    }
-    if !is_refused {
-        return take_more;
-    }
-    let found = tools_for_unknown_arguments(selection, input);
-    if found.is_empty() { take_more } else { found }
 }
 
 /// The call that is probably meant: of the called tool, or of a related one that takes the arguments.
@@ -212,10 +210,12 @@ fn correction(
 
 /// A line for a call that should only report what it would do, of a tool that cannot do that.
 fn missing_dry_run(input: &CallInput<'_>) -> Option<String> {
+    let dry_run = ArgumentName::text("dry_run");
     let unknown = input.unknown_arguments_given();
     let mut keys = unknown.iter().map(|(key, _)| *key);
-    let asks = keys.any(|key| meant_name(key, &["dry_run"]).is_some());
-    let has_one = meant_name("dry_run", input.argument_names()).is_some();
+    let asks = keys.any(|key| meant_name(key, &Value::Null, &[dry_run]).is_some());
+    let names = input.argument_names();
+    let has_one = meant_name(dry_run.name, &Value::Null, names).is_some();
     (asks && !has_one).then(|| format!("{} has no dry run", input.tool_name()))
 }
 
@@ -234,44 +234,24 @@ fn is_absolute(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.starts_with('/'))
 }
 
-/// A line for each path with a wildcard, if the call had no effect.
-fn wildcards(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
-    if end.result == CallResult::Succeeded && !end.is_silent {
-        return Vec::new();
-    }
-    let arguments = selection.tables.arguments_of(input.tool());
-    let paths = arguments.iter().filter(|argument| argument.is_path);
-    let has_wildcard = |value: &Value| match value {
-        Value::String(text) => text.contains(['*', '?']),
-        _ => false,
-    };
-    let lines = paths.filter_map(|argument| {
-        let name = argument.name;
-        let is_expected = match input.argument(name)? {
-            Value::Array(items) => items.iter().any(has_wildcard),
-            value => has_wildcard(value),
-        };
-        is_expected
-            .then(|| format!("Argument '{name}' was passed as it is: no shell expands '*' and '?'"))
-    });
-    lines.collect()
-}
-
 /// A line about the directory in which a command ran, if the call could have chosen it, and the command failed or an ignored
 /// argument was meant to choose it.
 fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Option<String> {
     let arguments = selection.tables.arguments_of(input.tool());
     let mut arguments = arguments.iter();
     let directory = arguments.find(|argument| argument.placement == PlacementKind::Directory)?;
-    let name = directory.name;
-    let is_given = input.argument(name).is_some_and(|value| !value.is_null());
+    let is_given = input
+        .argument(directory.name)
+        .is_some_and(|value| !value.is_null());
+    if is_given || !directory.default.is_empty() {
+        return None;
+    }
+    let name = ArgumentName::text(directory.name);
     let unknown = input.unknown_arguments_given();
-    let mut keys = unknown.iter().map(|(key, _)| *key);
-    let was_meant = keys.any(|key| meant_name(key, &[name]).is_some());
-    let is_refused = end.result == CallResult::InvalidArguments;
-    // A refusal says itself which argument was meant for the directory.
-    let may_matter = was_meant != is_refused || end.result == CallResult::Failed;
-    if is_given || !may_matter || !directory.default.is_empty() {
+    let mut keys = unknown.iter();
+    let was_meant = keys.any(|(key, value)| meant_name(key, value, &[name]).is_some());
+    let has_failed = end.result == CallResult::Failed && !has_absolute_path(selection, input);
+    if !was_meant && !has_failed {
         return None;
     }
     let default = match input.default_directory() {
@@ -282,9 +262,9 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd)
             .map(|path| path.display().to_string()),
     };
     let default = default.unwrap_or_else(|| "the default directory".to_owned());
-    let ran = if is_refused { "would run" } else { "ran" };
     Some(format!(
-        "Argument '{name}' was not given: the command {ran} in {default}"
+        "Argument '{}' was not given: the command ran in {default}",
+        name.name
     ))
 }
 

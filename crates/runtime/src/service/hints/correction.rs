@@ -10,8 +10,9 @@ use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value, json};
 
+use super::wildcards::has_unexpanded_wildcard;
 use crate::call::CallRequest;
-use crate::call::argument_names::meant_name;
+use crate::call::argument_names::{argument_names, meant_name};
 use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
@@ -54,10 +55,11 @@ pub(super) fn given(request: &CallRequest) -> impl Iterator<Item = (&String, &Va
 
 /// How many keys of a request an argument of a tool fits.
 pub(super) fn fitting_keys(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
-    let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let fits = |key: &str| meant_name(key, &names).is_some();
-    given(request).filter(|(key, _)| fits(key)).count()
+    let names = argument_names(selection, tool);
+    let fits = |key: &str, value| meant_name(key, value, &names).is_some();
+    given(request)
+        .filter(|(key, value)| fits(key, value))
+        .count()
 }
 
 /// A line with the keys of a request that no argument of a tool fits.
@@ -66,11 +68,9 @@ pub(super) fn unfitting_arguments(
     tool: &ToolRow,
     request: &CallRequest,
 ) -> Option<String> {
-    let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let keys = given(request).map(|(key, _)| key);
-    let keys = keys.filter(|key| meant_name(key, &names).is_none());
-    let keys = keys.map(|key| format!("'{}'", truncate_for_message(key)));
+    let names = argument_names(selection, tool);
+    let keys = given(request).filter(|(key, value)| meant_name(key, value, &names).is_none());
+    let keys = keys.map(|(key, _)| format!("'{}'", truncate_for_message(key)));
     let keys: Vec<String> = keys.take(MAX_NAMED_KEYS).collect();
     let name = selection.text(tool.name);
     (!keys.is_empty()).then(|| format!("{name} has no argument {}", keys.join(", ")))
@@ -95,29 +95,26 @@ fn corrected_arguments(
         return None;
     }
     let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
+    let names = argument_names(selection, tool);
     // `null` means the same as leaving the argument out.
     let given = given(request).filter(|(_, value)| !value.is_null());
     let mut directories = arguments.iter();
     let directory = directories.find(|argument| argument.placement == PlacementKind::Directory);
     let is_given = |name: &str| {
-        let mut keys = request
-            .arguments
-            .keys()
-            .chain(request.unknown_parameters.keys());
-        keys.any(|key| meant_name(key, &names) == Some(name))
+        let mut given = request.arguments.iter().chain(&request.unknown_parameters);
+        given.any(|(key, value)| meant_name(key, value, &names) == Some(name))
     };
     let free_directory = directory.map(|argument| argument.name);
     let free_directory = free_directory.filter(|name| !is_given(name));
     let mut corrected = Map::new();
     let mut unmatched = Vec::new();
     for (key, value) in given {
-        let Some(name) = meant_name(key, &names) else {
+        let Some(name) = meant_name(key, value, &names) else {
             unmatched.push((key, value));
             continue;
         };
         let argument = arguments.iter().find(|argument| argument.name == name)?;
-        if may_join_paths(argument, value) {
+        if may_join_paths(argument, value) || has_unexpanded_wildcard(argument, value) {
             return None;
         }
         let value = corrected_value(argument, value).into_owned();
@@ -192,8 +189,8 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().is_none().then_some(first)
 }
 
-/// A value in the form that an argument takes: a list for text with commas, a boolean for "yes", the choice that is
-/// spelt alike.
+/// A value in the form that an argument takes: a list for text with commas, JSON for an object, a boolean for "yes", the
+/// choice that is spelt alike.
 fn corrected_value<'v>(argument: &ArgumentFacts<'_>, value: &'v Value) -> Cow<'v, Value> {
     let corrected = match (argument.shape, value) {
         (ValueShape::List, Value::String(text)) => joined_values(text).map(|items| json!(items)),
@@ -201,6 +198,9 @@ fn corrected_value<'v>(argument: &ArgumentFacts<'_>, value: &'v Value) -> Cow<'v
             [item] => return corrected_value(argument, item),
             _ => None,
         },
+        (ValueShape::Single, Value::Object(_)) if argument.kind == ArgumentType::String => {
+            Some(json!(value.to_string()))
+        }
         (ValueShape::Single, Value::String(text)) if argument.kind == ArgumentType::Boolean => {
             boolean_word(text).map(Value::Bool)
         }

@@ -4,15 +4,14 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use climax_catalog::tables::{CliRow, ToolRow};
-use climax_core::risk::{Risk, assumed_risk};
+use climax_core::risk::assumed_risk;
 use climax_core::words::{fold, words};
 use climax_discovery::rank::RankingMode;
-use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use climax_policy::limit::truncate_for_message;
 
 use super::correction::{fitting_keys, given, is_switch};
 use crate::call::CallRequest;
-use crate::call::argument_names::meant_name;
+use crate::call::argument_names::{argument_names, fold_separators, meant_name};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
@@ -20,14 +19,12 @@ use crate::search::ranked::{RankedMatch, RankedMatches, find_ranked};
 
 /// How many tools an unknown name may stand for.
 const MAX_RELATED_TOOLS: usize = 6;
-/// How many tools a search adds to those.
+/// How many tools a search for an unknown name finds.
 const MAX_FOUND_TOOLS: usize = 3;
-/// The lowest score of the best tool that a search adds. Names of tools that do not exist get less.
+/// The lowest score of the best tool that counts. Names of tools that do not exist get less.
 const MIN_BEST_SCORE: f64 = 0.1;
-/// How many unknown arguments are searched for.
+/// How many switches a search adds to an unknown name.
 const MAX_SEARCHED_KEYS: usize = 3;
-/// Shorter unknown arguments say too little.
-const MIN_SEARCHED_KEY_BYTES: usize = 4;
 /// Longer values of unknown arguments name no tool.
 const MAX_NAMED_VALUE_BYTES: usize = 24;
 /// Arguments with which other servers choose a subcommand.
@@ -77,10 +74,10 @@ pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static
 
 /// The tools that an unknown name may stand for: tools that run a program of this name or have it as a keyword, and tools
 /// whose name continues it, those first that have a word of the request in their name, take most of the given arguments
-/// and have the lowest risk; then tools that a search finds for the name, or for the name and the arguments that are
-/// switched on.
+/// and have the lowest risk. Unless one has the name as program or keyword, a search adds more.
 pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
-    let unknown_name = request.tool.as_str();
+    let unknown_name = fold_separators(&request.tool);
+    let unknown_name = unknown_name.as_str();
     // `git_remotes` may mean `git_remote_list`.
     let singular = unknown_name.strip_suffix('s').unwrap_or(unknown_name);
     let prefixes = [unknown_name, singular].map(|name| format!("{name}_"));
@@ -89,17 +86,18 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         let tools = selection.tools_of(&cli).iter();
         tools.map(move |tool| (base, tool))
     });
+    let mut is_certain = false;
     let mut related: Vec<ToolRow> = tools
         .filter(|(base, tool)| {
             let words = base.split_whitespace();
             let mut words = words.chain(selection.text(tool.command).split_whitespace());
             let program = words.find(|word| *word != "env" && !word.contains('='));
             let mut keywords = selection.tables.list(tool.keywords);
-            program == Some(unknown_name)
-                || keywords.any(|keyword| keyword == unknown_name)
-                || prefixes
-                    .iter()
-                    .any(|prefix| selection.text(tool.name).starts_with(prefix))
+            let has_name = program == Some(request.tool.as_str())
+                || keywords.any(|keyword| keyword == unknown_name);
+            is_certain |= has_name;
+            let name = selection.text(tool.name);
+            has_name || prefixes.iter().any(|prefix| name.starts_with(prefix))
         })
         .map(|(_, tool)| tool)
         .collect();
@@ -112,10 +110,27 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             assumed_risk(tool.risk),
         )
     });
-    let mut names: Vec<&str> = related
-        .iter()
-        .map(|tool| selection.text(tool.name))
-        .collect();
+    let names = related.iter().map(|tool| selection.text(tool.name));
+    let mut found = RelatedTools {
+        names: names.collect(),
+        is_named: !related.is_empty(),
+        unknown_words: Vec::new(),
+    };
+    if !is_certain {
+        add_searched_tools(selection, request, unknown_name, &mut found);
+    }
+    found.names.truncate(MAX_RELATED_TOOLS);
+    found
+}
+
+/// Adds the tools that a search finds for an unknown name; if there are no others, also for the name and the arguments that
+/// are switched on.
+fn add_searched_tools(
+    selection: &Selection,
+    request: &CallRequest,
+    unknown_name: &str,
+    related: &mut RelatedTools,
+) {
     let may_mean = may_mean(selection, unknown_name);
     let switches = given(request).filter(|(_, value)| is_switch(value));
     let switches = switches
@@ -129,33 +144,30 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
     let query: Vec<&str> = texts.iter().flat_map(|text| words(text)).collect();
     let own_words = words(&texts[0]).count();
     let found = find(selection, &query[..own_words].join(" "), &may_mean);
-    let mut found_names = names_of(selection, &found);
-    if related.is_empty() && query.len() > own_words {
-        let with_switches = find(selection, &query.join(" "), &may_mean);
-        found_names.extend(names_of(selection, &with_switches));
-    }
-    for name in found_names {
-        if !names.contains(&name) {
-            names.push(name);
+    let mut names = names_of(selection, &found);
+    if !related.is_named {
+        if query.len() > own_words {
+            let with_switches = find(selection, &query.join(" "), &may_mean);
+            names.extend(names_of(selection, &with_switches));
         }
+        let words = found.ranked.words.iter().filter(|word| !word.is_known());
+        related.unknown_words = words.map(|word| word.text.clone()).collect();
     }
-    names.truncate(MAX_RELATED_TOOLS);
-    let unknown_words = found.ranked.words.iter();
-    let unknown_words = unknown_words.filter(|word| related.is_empty() && !word.is_known());
-    RelatedTools {
-        names,
-        is_named: !related.is_empty(),
-        unknown_words: unknown_words.map(|word| word.text.clone()).collect(),
+    for name in names {
+        if !related.names.contains(&name) {
+            related.names.push(name);
+        }
     }
 }
 
 /// How many words of the name and keywords of a tool a request has in keys that fit no argument, and in values of keys that
 /// choose a subcommand.
 fn words_in_common(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
-    let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
+    let names = argument_names(selection, tool);
     let mut requested = HashSet::new();
-    for (key, value) in given(request).filter(|(key, _)| meant_name(key, &names).is_none()) {
+    for (key, value) in
+        given(request).filter(|(key, value)| meant_name(key, value, &names).is_none())
+    {
         let key = fold(key);
         let value = value
             .as_str()
@@ -215,16 +227,6 @@ pub(super) fn has_words_of(selection: &Selection, tool: &ToolRow, text: &str) ->
     words(&fold(text)).all(|word| own.contains(word))
 }
 
-/// Whether the name of the called tool shares a word with another name, apart from the CLI and its program.
-pub(super) fn shares_a_word(selection: &Selection, input: &CallInput<'_>, name: &str) -> bool {
-    let cli = selection.cli_of(input.tool());
-    let program = selection.text(cli.command).split_whitespace().next();
-    let (name, called) = (fold(name), fold(input.tool_name()));
-    let cli_name = selection.text(cli.name_key);
-    let mut own = words(&called).filter(|word| *word != cli_name && Some(*word) != program);
-    own.any(|own| words(&name).any(|word| word == own))
-}
-
 /// The tools that the description of a tool names.
 pub(super) fn tools_in_description(
     selection: &Selection,
@@ -251,7 +253,9 @@ pub(super) fn tools_named_by_unknown_arguments(
     }
     let called = input.tool_name();
     let own_words: Vec<String> = words(&fold(called)).map(str::to_owned).collect();
-    let keys = unknown.iter().map(|(key, _)| fold(key));
+    // `count: 3` names no tool that counts.
+    let keys = unknown.iter().filter(|(_, value)| !value.is_number());
+    let keys = keys.map(|(key, _)| fold(key));
     let values = unknown.iter().filter_map(|(_, value)| value.as_str());
     let values = values
         .filter(|value| value.len() <= MAX_NAMED_VALUE_BYTES)
@@ -272,64 +276,32 @@ pub(super) fn tools_named_by_unknown_arguments(
     related.take(MAX_RELATED_TOOLS).collect()
 }
 
-/// The tools of the same CLI that take more of the given arguments than the called tool, and most of all: `read_lines`,
+/// The tools of the same CLI that share a word of the called tool's name, and take all of the given arguments: `read_lines`,
 /// for `start_line` of `read_file`. Their risk is not higher.
 pub(super) fn tools_that_take_more(
     selection: &Selection,
     input: &CallInput<'_>,
 ) -> Vec<&'static str> {
-    let tool = input.tool();
-    let fitting = |tool: &ToolRow| fitting_keys(selection, tool, input.request());
-    let own = fitting(tool);
-    let siblings = selection.tools_of(&selection.cli_of(tool)).iter();
-    let may_be_meant = |other: &ToolRow| assumed_risk(other.risk) <= assumed_risk(tool.risk);
-    let siblings = siblings.filter(may_be_meant);
-    let mut better: Vec<(usize, &str)> = siblings
-        .map(|other| (fitting(&other), selection.text(other.name)))
-        .filter(|(count, _)| *count > own)
-        .collect();
-    let most = better.iter().map(|(count, _)| *count).max();
-    better.retain(|(count, _)| Some(*count) == most);
-    let names = better.into_iter().map(|(_, name)| name);
-    names.take(MAX_RELATED_TOOLS).collect()
-}
-
-/// Tools of the same CLI whose descriptions or keywords name an unknown argument, and that a search for it and the called
-/// tool's name finds: `git_unstage`, for `staged` of `git_restore`. None of them is destructive.
-pub(super) fn tools_for_unknown_arguments(
-    selection: &Selection,
-    input: &CallInput<'_>,
-) -> Vec<&'static str> {
-    let tool = input.tool();
-    let may_be_meant = |other: &ToolRow| {
-        other.cli == tool.cli
-            && other.name != tool.name
-            && assumed_risk(other.risk) < Risk::Destructive
-    };
-    let called = fold(input.tool_name());
-    let unknown = input.unknown_arguments_given();
-    let unexplained = unknown.iter().filter(|(key, _)| {
-        key.len() >= MIN_SEARCHED_KEY_BYTES && meant_name(key, input.argument_names()).is_none()
-    });
-    let mut related = Vec::new();
-    // A search takes time, so only the first keys are searched for.
-    for (key, _) in unexplained.take(MAX_SEARCHED_KEYS) {
-        let key = fold(key);
-        let synonyms = synonyms_of(&key);
-        let names_key = |other: &ToolRow| {
-            let description = fold(selection.text(other.description));
-            let keywords = selection.tables.list(other.keywords);
-            let mut named = words(&description).chain(keywords).map(normalise_name);
-            may_be_meant(other) && named.any(|word| synonyms.contains(&word))
-        };
-        let query: Vec<&str> = words(&called).chain([key.as_str()]).collect();
-        let found = find(selection, &query.join(" "), &names_key);
-        for name in names_of(selection, &found) {
-            if !related.contains(&name) {
-                related.push(name);
-            }
-        }
+    let (tool, request) = (input.tool(), input.request());
+    let count = given(request).count();
+    if fitting_keys(selection, tool, request) == count {
+        return Vec::new();
     }
-    related.truncate(MAX_RELATED_TOOLS);
-    related
+    let cli = selection.cli_of(tool);
+    let program = selection.text(cli.command).split_whitespace().next();
+    let cli_name = selection.text(cli.name_key);
+    let called = fold(input.tool_name());
+    let own_words = words(&called).filter(|word| *word != cli_name && Some(*word) != program);
+    let own_words: HashSet<&str> = own_words.collect();
+    let siblings = selection.tools_of(&cli).iter();
+    let may_be_meant = |other: &ToolRow| {
+        assumed_risk(other.risk) <= assumed_risk(tool.risk)
+            && other.name != tool.name
+            && fitting_keys(selection, other, request) == count
+    };
+    let names = siblings
+        .filter(may_be_meant)
+        .map(|other| selection.text(other.name));
+    let alike = names.filter(|name| words(&fold(name)).any(|word| own_words.contains(word)));
+    alike.take(MAX_RELATED_TOOLS).collect()
 }
