@@ -13,7 +13,7 @@ fn correction(response: &ToolResponse) -> Option<Value> {
     Some(serde_json::from_str(call).expect("JSON"))
 }
 
-fn call(tool: &str, args: Value) -> Value {
+fn call(tool: &str, args: &Value) -> Value {
     json!({"tool_name": tool, "args": args})
 }
 
@@ -35,7 +35,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"repo_path": "/r", "n": "2", "oneline": "yes"}),
             call(
                 "git_log",
-                json!({"directory": "/r", "max_count": "2", "format": "oneline"}),
+                &json!({"directory": "/r", "max_count": "2", "format": "oneline"}),
             ),
         ),
         (
@@ -43,30 +43,30 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"path": "/f", "start_line": 1, "end_line": 2}),
             call(
                 "read_lines",
-                json!({"path": "/f", "first_line": 1, "last_line": 2}),
+                &json!({"path": "/f", "first_line": 1, "last_line": 2}),
             ),
         ),
         (
             "mv",
             json!({"source": "a", "destination": "b"}),
-            call("move_file", json!({"source": "a", "destination": "b"})),
+            call("move_file", &json!({"source": "a", "destination": "b"})),
         ),
         (
             "jq",
             json!({"file": "a.json", "query": ".b"}),
-            call("jq_file", json!({"path": "a.json", "filter": ".b"})),
+            call("jq_file", &json!({"path": "a.json", "filter": ".b"})),
         ),
         (
             "lsof",
             json!({"port": 80}),
-            call("listening_ports", json!({"port": 80})),
+            call("listening_ports", &json!({"port": 80})),
         ),
         (
             "signal_process",
             json!({"pid": "4194303", "signal": "SIGTERM"}),
             call(
                 "signal_process",
-                json!({"pid": "4194303", "signal": "TERM"}),
+                &json!({"pid": "4194303", "signal": "TERM"}),
             ),
         ),
         (
@@ -74,7 +74,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"source": "/a", "destination": "/b", "exclude": "*.py,*.tmp"}),
             call(
                 "rsync_mirror",
-                json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
+                &json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
             ),
         ),
         (
@@ -82,7 +82,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"path": "/d", "recursive": "yes", "force": "yes"}),
             call(
                 "remove_file",
-                json!({"path": "/d", "recursive": true, "force": true}),
+                &json!({"path": "/d", "recursive": true, "force": true}),
             ),
         ),
         (
@@ -90,7 +90,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"pid": "4194303", "signal": "SIGTERM"}),
             call(
                 "signal_process",
-                json!({"pid": "4194303", "signal": "TERM"}),
+                &json!({"pid": "4194303", "signal": "TERM"}),
             ),
         ),
         (
@@ -98,7 +98,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"directory": "/d", "test_name": "one", "offline": "yes"}),
             call(
                 "cargo_test",
-                json!({"directory": "/d", "filter": "one", "offline": true}),
+                &json!({"directory": "/d", "filter": "one", "offline": true}),
             ),
         ),
     ]);
@@ -112,7 +112,7 @@ fn a_flag_or_json_as_an_object_and_a_name_with_dashes_is_corrected() {
             json!({"repo": "/r", "path": "a", "cached": "yes"}),
             call(
                 "git_rm",
-                json!({"directory": "/r", "path": "a", "keep_file": true}),
+                &json!({"directory": "/r", "path": "a", "keep_file": true}),
             ),
         ),
         (
@@ -120,7 +120,7 @@ fn a_flag_or_json_as_an_object_and_a_name_with_dashes_is_corrected() {
             json!({"repo": "/r", "message": "m", "include_untracked": "true"}),
             call(
                 "git_stash_push",
-                json!({"directory": "/r", "message": "m", "include_untracked": true}),
+                &json!({"directory": "/r", "message": "m", "include_untracked": true}),
             ),
         ),
         (
@@ -128,7 +128,7 @@ fn a_flag_or_json_as_an_object_and_a_name_with_dashes_is_corrected() {
             json!({"url": "http://localhost:1", "body": {"a": 1}}),
             call(
                 "curl_post_json",
-                json!({"url": "http://localhost:1", "body": "{\"a\":1}"}),
+                &json!({"url": "http://localhost:1", "body": "{\"a\":1}"}),
             ),
         ),
     ]);
@@ -154,6 +154,7 @@ fn a_call_of_unclear_meaning_is_not_corrected() {
         ("tar", json!({"command": "tar -tf a.tar"})),
         // Several paths, or one with spaces.
         ("git_add", json!({"repo": "/r", "files": "docs my notes"})),
+        ("git_cherry_pick", json!({"commits": "abc1234 def5678"})),
         // The tool would refuse these.
         ("git_rebase_part", json!({"repo": "/r", "onto": "main"})),
         // No shell expands the wildcard.
@@ -182,11 +183,11 @@ fn a_repository_as_the_path_is_corrected_to_the_directory() {
 #[test]
 fn a_suggested_tool_is_described_with_the_arguments_that_it_lacks() {
     let mut server = server();
-    let arguments = json!({"file": "a", "script": "b", "backup": ".bak"});
-    let response = server.call("sed", &arguments);
+    let arguments = json!({"file": "a", "longest": true, "total": "only"});
+    let response = server.call("wc", &arguments);
     let hints = response.hints.join("\n");
     assert!(
-        hints.ends_with("replace_text has no argument 'script', 'backup'"),
+        hints.ends_with("count_text has no argument 'longest', 'total'"),
         "{hints}"
     );
 }
@@ -284,6 +285,27 @@ fn a_wildcard_in_a_refused_call_names_the_argument_for_globs() {
     let line = "Argument 'path': no shell expands '*' and '?', so use 'glob'";
     let hints = response.hints.join("\n");
     assert!(hints.lines().any(|hint| hint == line), "{hints}");
+}
+
+#[test]
+fn a_list_for_one_value_and_one_value_for_a_list_are_explained() {
+    let mut server = server();
+    for (tool, arguments, line) in [
+        (
+            "find",
+            json!({"name": ["*.txt", "*.md"]}),
+            "Argument 'name' takes one value for each call",
+        ),
+        (
+            "git_cherry_pick",
+            json!({"commits": "abc1234 def5678"}),
+            "Argument 'revision' is one value: for several, pass a list: [\"abc1234\",\"def5678\"]",
+        ),
+    ] {
+        let response = server.call(tool, &arguments);
+        let hints = response.hints.join("\n");
+        assert!(hints.lines().any(|hint| hint == line), "{tool}: {hints}");
+    }
 }
 
 #[test]

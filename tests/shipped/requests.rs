@@ -188,7 +188,11 @@ fn a_tool_that_changes_something_refuses_empty_lists_and_directories() {
 }
 
 /// Names of tools that agents guessed, and the tools that they meant.
-const GUESSED_NAMES: [(&str, &str); 21] = [
+const GUESSED_NAMES: [(&str, &str); 25] = [
+    ("npm_list", "npm_ls"),
+    ("docker_remove", "docker_rm"),
+    ("sed", "rg_replace_preview"),
+    ("delete_remote_branch", "git_push_refspec"),
     ("git_checkout", "git_switch"),
     ("git_checkout", "git_restore"),
     ("git_unstage_all", "git_unstage"),

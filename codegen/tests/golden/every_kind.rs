@@ -246,7 +246,6 @@ mod baked {
         lists: Table::baked(
             b"\x91\0\0\0\x03\0\0\0\x95\0\0\0\x05\0\0\0\x9b\0\0\0\x05\0\0\0\xa1\0\0\0\x05\0\0\0l\0\0\0\x03\0\0\0\x84\0\0\0\x0c\0\0\0",
         ),
-        automata: Cow::Borrowed(b""),
         has_policy: false,
     };
     static DISCOVERY: Discovery = Discovery {

@@ -263,7 +263,6 @@ mod baked {
         example_values: Table::baked(b""),
         numbers: Table::baked(b""),
         lists: Table::baked(b""),
-        automata: Cow::Borrowed(b""),
         has_policy: false,
     };
     static DISCOVERY: Discovery = Discovery {

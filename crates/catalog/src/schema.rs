@@ -185,11 +185,7 @@ mod tests {
     }
 
     fn pattern_limit<'f>(text: &'f str, schema: Option<&'f str>) -> LimitFacts<'f> {
-        let pattern = PatternFacts {
-            text,
-            schema,
-            automaton: &[],
-        };
+        let pattern = PatternFacts { text, schema };
         LimitFacts {
             pattern: Some(pattern),
             ..LimitFacts::default()

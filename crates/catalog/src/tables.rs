@@ -43,8 +43,6 @@ crate::tables! {
         numbers: Table<u32>,
         /// The elements of all lists of texts.
         lists: Table<ByteRange>,
-        /// The compiled automata of all patterns.
-        automata: Cow<'static, [u8]>,
         /// Whether a policy has been applied.
         has_policy: bool,
     }
@@ -157,8 +155,6 @@ crate::row! {
         pattern: Option<ByteRange>,
         /// The same pattern for JSON Schema, if it can be expressed there.
         pattern_schema: Option<ByteRange>,
-        /// The compiled automaton; empty if there is none.
-        automaton: ByteRange,
         /// The smallest allowed value.
         min: Option<Number>,
         /// The largest allowed value.
@@ -336,7 +332,6 @@ impl Tables {
             pattern: limit.pattern.map(|pattern| PatternFacts {
                 text: pattern.of(&self.text),
                 schema: limit.pattern_schema.map(|piece| piece.of(&self.text)),
-                automaton: limit.automaton.of_bytes(&self.automata),
             }),
             min: limit.min,
             max: limit.max,

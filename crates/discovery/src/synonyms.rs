@@ -16,6 +16,10 @@ const SYNONYM_GROUPS: &str = "\
     text content contents data body stdin\n\
     message msg m comment\n\
     url uri link address repository repo_url\n\
+    ls list\n\
+    rm remove delete\n\
+    mv move rename\n\
+    cp copy\n\
     limit max_results max_count count max n num\n\
     lines limit count n num head tail\n\
     line_range lines range l\n\

@@ -82,10 +82,15 @@ impl<'n> ArgumentName<'n> {
     /// Whether the argument may be meant by a key with this value: a switch is no text, and `a.txt` no directory.
     fn may_take(&self, value: &Value) -> bool {
         match value {
-            Value::Null => true,
             Value::Bool(_) => self.is_boolean,
-            Value::String(text) => !self.is_directory || Path::new(text).extension().is_none(),
-            Value::Number(_) | Value::Array(_) | Value::Object(_) => !self.is_boolean,
+            Value::String(text) if self.is_directory => {
+                let is_switch = matches!(text.as_str(), "yes" | "no" | "true" | "false");
+                !is_switch && Path::new(text).extension().is_none()
+            }
+            Value::Null | Value::String(_) => true,
+            Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                !self.is_boolean && !self.is_directory
+            }
         }
     }
 }
@@ -360,7 +365,9 @@ mod tests {
         };
         let suggested = |key, value| suggestion(key, &value, &[directory]);
         assert_eq!(suggested("directories", json!("a")), Some("directory"));
-        assert_eq!(suggested("directories", json!(true)), None);
+        for value in [json!(true), json!("yes"), json!(["a"]), json!(1)] {
+            assert_eq!(suggested("directories", value), None);
+        }
         assert_eq!(suggested("path", json!("a")), Some("directory"));
         assert_eq!(suggested("path", json!("a.txt")), None);
     }

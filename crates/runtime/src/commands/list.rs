@@ -289,7 +289,6 @@ mod tests {
         let pattern = PatternFacts {
             text: "a",
             schema: Some("^a$"),
-            automaton: &[],
         };
         let matched = ArgumentFacts {
             limits: vec![LimitFacts {

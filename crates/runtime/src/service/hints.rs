@@ -4,32 +4,30 @@
 mod correction;
 mod description;
 mod related;
-mod wildcards;
+mod values;
 
 use std::env;
 
 use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::refuses_unknown_arguments;
-use climax_core::scalar::ValueShape;
 use climax_policy::limit::truncate_for_message;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::CallRequest;
 use crate::call::answer::CallResult;
 use crate::call::argument_names::{
     ArgumentName, argument_names, ignored_arguments_hint, meant_name,
 };
-use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
-use correction::{UnexplainedKey, corrected_call, given, unfitting_arguments};
+use correction::{UnexplainedKey, corrected_call, given, is_dry_run, unfitting_arguments};
 use description::{details, summaries};
 use related::{
     RelatedTools, continued_names, has_words_of, related_tools, similar_tool, tools_in_description,
     tools_named_by_unknown_arguments, tools_that_take_more,
 };
-use wildcards::wildcards;
+use values::value_notes;
 
 /// How a call ended, as far as hints depend on it.
 #[derive(Clone, Copy)]
@@ -62,7 +60,8 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
             let names = argument_names(selection, &tool);
             let given = given(request)
                 .filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
-            texts.extend(wildcards(selection, &tool, given));
+            let given: Vec<_> = given.collect();
+            texts.extend(value_notes(selection, &tool, &given, false));
         }
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
@@ -160,17 +159,25 @@ fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<Stri
         lines.extend(unknown.filter(|_| !refuses_unknown_arguments(tool.risk)));
     } else {
         lines.extend(ignored_arguments_hint(unknown));
-        lines.extend(joined_lists(selection, input, end));
         lines.extend(missing_directory(selection, input, end));
     }
     let is_refused = end.result == CallResult::InvalidArguments;
     let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
     let had_effect = end.result == CallResult::Succeeded && !end.is_silent;
-    if !had_effect && (!is_refused || is_beyond_contract) {
-        lines.extend(wildcards(selection, tool, input.arguments()));
+    if !is_refused || is_beyond_contract {
+        let given = meant_arguments(input);
+        lines.extend(value_notes(selection, tool, &given, had_effect));
     }
     lines.extend(missing_dry_run(input).filter(|_| has_unknown_keys));
     lines
+}
+
+/// The arguments of a call with their values, and those that unknown keys probably mean.
+fn meant_arguments<'i>(input: &'i CallInput<'_>) -> Vec<(&'i str, &'i Value)> {
+    let names = input.argument_names();
+    let unknown = input.unknown_arguments_given().into_iter();
+    let meant = unknown.filter_map(|(key, value)| Some((meant_name(key, value, names)?, value)));
+    input.arguments().chain(meant).collect()
 }
 
 /// The tools that the unknown arguments of a call may belong to.
@@ -210,12 +217,10 @@ fn correction(
 
 /// A line for a call that should only report what it would do, of a tool that cannot do that.
 fn missing_dry_run(input: &CallInput<'_>) -> Option<String> {
-    let dry_run = ArgumentName::text("dry_run");
     let unknown = input.unknown_arguments_given();
-    let mut keys = unknown.iter().map(|(key, _)| *key);
-    let asks = keys.any(|key| meant_name(key, &Value::Null, &[dry_run]).is_some());
-    let names = input.argument_names();
-    let has_one = meant_name(dry_run.name, &Value::Null, names).is_some();
+    let asks = unknown.iter().any(|(key, _)| is_dry_run(key));
+    let mut names = input.argument_names().iter();
+    let has_one = names.any(|argument| is_dry_run(argument.name));
     (asks && !has_one).then(|| format!("{} has no dry run", input.tool_name()))
 }
 
@@ -266,26 +271,4 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd)
         "Argument '{}' was not given: the command ran in {default}",
         name.name
     ))
-}
-
-/// A line for each text that was taken as the only item of a list, but looks like several.
-fn joined_lists(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
-    let arguments = selection.tables.arguments_of(input.tool());
-    let lists = arguments
-        .iter()
-        .filter(|argument| argument.shape == ValueShape::List);
-    // A single value may contain spaces, but not often one that has no effect.
-    let may_have_spaces = end.result == CallResult::Succeeded && !end.is_silent;
-    let lines = lists.filter_map(|argument| {
-        let name = argument.name;
-        let text = input.argument(name)?.as_str()?;
-        let words = || joined_words(text).filter(|_| !may_have_spaces);
-        let items = joined_values(text).or_else(words)?;
-        let list = json!(items).to_string();
-        let list = truncate_for_message(&list);
-        Some(format!(
-            "Argument '{name}' was taken as one value: for several, pass a list: {list}"
-        ))
-    });
-    lines.collect()
 }

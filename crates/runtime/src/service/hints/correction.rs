@@ -10,9 +10,9 @@ use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value, json};
 
-use super::wildcards::has_unexpanded_wildcard;
+use super::values::has_unexpanded_wildcard;
 use crate::call::CallRequest;
-use crate::call::argument_names::{argument_names, meant_name};
+use crate::call::argument_names::{ArgumentName, argument_names, meant_name};
 use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
@@ -53,13 +53,24 @@ pub(super) fn given(request: &CallRequest) -> impl Iterator<Item = (&String, &Va
     given.take(MAX_KEYS)
 }
 
-/// How many keys of a request an argument of a tool fits.
-pub(super) fn fitting_keys(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
+/// Whether a key asks for a dry run. That says nothing about the tool that is meant.
+pub(super) fn is_dry_run(key: &str) -> bool {
+    let dry_run = ArgumentName::text("dry_run");
+    meant_name(key, &Value::Null, &[dry_run]).is_some()
+}
+
+/// How many keys of a request an argument of a tool fits, and how many there are.
+pub(super) fn fitting_keys(
+    selection: &Selection,
+    tool: &ToolRow,
+    request: &CallRequest,
+) -> (usize, usize) {
     let names = argument_names(selection, tool);
-    let fits = |key: &str, value| meant_name(key, value, &names).is_some();
-    given(request)
-        .filter(|(key, value)| fits(key, value))
-        .count()
+    let given = given(request).filter(|(key, _)| !is_dry_run(key));
+    given.fold((0, 0), |(fitting, count), (key, value)| {
+        let fits = meant_name(key, value, &names).is_some();
+        (fitting + usize::from(fits), count + 1)
+    })
 }
 
 /// A line with the keys of a request that no argument of a tool fits.
@@ -114,7 +125,7 @@ fn corrected_arguments(
             continue;
         };
         let argument = arguments.iter().find(|argument| argument.name == name)?;
-        if may_join_paths(argument, value) || has_unexpanded_wildcard(argument, value) {
+        if may_join_values(argument, value) || has_unexpanded_wildcard(argument, value) {
             return None;
         }
         let value = corrected_value(argument, value).into_owned();
@@ -150,11 +161,11 @@ fn corrected_arguments(
     is_valid.then_some(request.arguments)
 }
 
-/// Whether a text for a list of paths is either several paths or one with spaces.
-fn may_join_paths(argument: &ArgumentFacts<'_>, value: &Value) -> bool {
+/// Whether a text for a list is either several values or one with spaces.
+fn may_join_values(argument: &ArgumentFacts<'_>, value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default();
     let is_unclear = joined_values(text).is_none() && joined_words(text).is_some();
-    argument.is_path && argument.shape == ValueShape::List && is_unclear
+    argument.shape == ValueShape::List && is_unclear
 }
 
 /// The value, if it is the absolute path of a Git repository. Given as the `path` that limits a command, it probably means

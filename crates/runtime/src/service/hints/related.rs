@@ -7,9 +7,10 @@ use climax_catalog::tables::{CliRow, ToolRow};
 use climax_core::risk::assumed_risk;
 use climax_core::words::{fold, words};
 use climax_discovery::rank::RankingMode;
+use climax_discovery::synonyms::synonyms_of;
 use climax_policy::limit::truncate_for_message;
 
-use super::correction::{fitting_keys, given, is_switch};
+use super::correction::{fitting_keys, given, is_dry_run, is_switch};
 use crate::call::CallRequest;
 use crate::call::argument_names::{argument_names, fold_separators, meant_name};
 use crate::call::plan::CallInput;
@@ -93,17 +94,18 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             let mut words = words.chain(selection.text(tool.command).split_whitespace());
             let program = words.find(|word| *word != "env" && !word.contains('='));
             let mut keywords = selection.tables.list(tool.keywords);
-            let has_name = program == Some(request.tool.as_str())
-                || keywords.any(|keyword| keyword == unknown_name);
-            is_certain |= has_name;
             let name = selection.text(tool.name);
+            let has_name = program == Some(request.tool.as_str())
+                || keywords.any(|keyword| keyword == unknown_name)
+                || means_the_same(name, unknown_name);
+            is_certain |= has_name;
             has_name || prefixes.iter().any(|prefix| name.starts_with(prefix))
         })
         .map(|(_, tool)| tool)
         .collect();
     // The sort is stable, so equal tools stay in catalog order.
     related.sort_by_cached_key(|tool| {
-        let fitting = fitting_keys(selection, tool, request);
+        let (fitting, _) = fitting_keys(selection, tool, request);
         (
             Reverse(words_in_common(selection, tool, request)),
             Reverse(fitting),
@@ -123,6 +125,16 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
     found
 }
 
+/// Whether two names have the same words or synonyms of them: `npm_list` means `npm_ls`.
+fn means_the_same(name: &str, other: &str) -> bool {
+    let mut others = words(other);
+    let are_same = words(name).all(|word| {
+        let synonyms = others.next().map(synonyms_of).unwrap_or_default();
+        synonyms.iter().any(|synonym| synonym == word)
+    });
+    are_same && others.next().is_none()
+}
+
 /// Adds the tools that a search finds for an unknown name; if there are no others, also for the name and the arguments that
 /// are switched on.
 fn add_searched_tools(
@@ -132,7 +144,7 @@ fn add_searched_tools(
     related: &mut RelatedTools,
 ) {
     let may_mean = may_mean(selection, unknown_name);
-    let switches = given(request).filter(|(_, value)| is_switch(value));
+    let switches = given(request).filter(|(key, value)| is_switch(value) && !is_dry_run(key));
     let switches = switches
         .map(|(key, _)| key.as_str())
         .take(MAX_SEARCHED_KEYS);
@@ -153,6 +165,12 @@ fn add_searched_tools(
         let words = found.ranked.words.iter().filter(|word| !word.is_known());
         related.unknown_words = words.map(|word| word.text.clone()).collect();
     }
+    // Tools that take more of the given arguments come first.
+    let fitting = |name: &&str| {
+        let tool = selection.find_tool(name);
+        tool.map_or(0, |(_, tool)| fitting_keys(selection, &tool, request).0)
+    };
+    names.sort_by_cached_key(|name| Reverse(fitting(name)));
     for name in names {
         if !related.names.contains(&name) {
             related.names.push(name);
@@ -283,8 +301,11 @@ pub(super) fn tools_that_take_more(
     input: &CallInput<'_>,
 ) -> Vec<&'static str> {
     let (tool, request) = (input.tool(), input.request());
-    let count = given(request).count();
-    if fitting_keys(selection, tool, request) == count {
+    let takes_all = |tool: &ToolRow| {
+        let (fitting, count) = fitting_keys(selection, tool, request);
+        fitting == count
+    };
+    if takes_all(tool) {
         return Vec::new();
     }
     let cli = selection.cli_of(tool);
@@ -297,7 +318,7 @@ pub(super) fn tools_that_take_more(
     let may_be_meant = |other: &ToolRow| {
         assumed_risk(other.risk) <= assumed_risk(tool.risk)
             && other.name != tool.name
-            && fitting_keys(selection, other, request) == count
+            && takes_all(other)
     };
     let names = siblings
         .filter(may_be_meant)
