@@ -123,7 +123,7 @@ fn a_call_with_joined_values_says_how_to_pass_a_list() {
     // A tool that reads takes the text for one value, and says so.
     let response = server.call("git_ls_files", &arguments);
     assert_eq!(response.text, "a,b");
-    let note = "Argument 'path' is one value: for several, pass a list: [\"a\",\"b\"]";
+    let note = "Argument 'path': pass a list: [\"a\",\"b\"], or [\"a,b\"] for one value";
     assert_eq!(response.hint(), Some(note));
     // A name may have spaces, but not often one that fits nothing.
     let arguments = json!({"directory": folder.text(), "path": "file.txt my file"});

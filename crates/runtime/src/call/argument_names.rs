@@ -75,7 +75,7 @@ impl<'n> ArgumentName<'n> {
         match self.flag.len() {
             0 => false,
             1 => key == self.flag,
-            _ => fold_separators(key) == fold_separators(self.flag),
+            _ => normalise_name(key) == normalise_name(self.flag),
         }
     }
 
@@ -83,15 +83,24 @@ impl<'n> ArgumentName<'n> {
     fn may_take(&self, value: &Value) -> bool {
         match value {
             Value::Bool(_) => self.is_boolean,
+            Value::String(text) if self.is_boolean => boolean_word(text).is_some(),
             Value::String(text) if self.is_directory => {
-                let is_switch = matches!(text.as_str(), "yes" | "no" | "true" | "false");
-                !is_switch && Path::new(text).extension().is_none()
+                boolean_word(text).is_none() && Path::new(text).extension().is_none()
             }
             Value::Null | Value::String(_) => true,
             Value::Number(_) | Value::Array(_) | Value::Object(_) => {
                 !self.is_boolean && !self.is_directory
             }
         }
+    }
+}
+
+/// What a text means for a boolean argument.
+pub(crate) fn boolean_word(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => Some(true),
+        "no" | "n" | "off" | "false" => Some(false),
+        _ => None,
     }
 }
 
@@ -184,6 +193,8 @@ pub(crate) fn ignored_arguments_hint(lines: impl Iterator<Item = String>) -> Opt
     (!lines.is_empty()).then(|| format!("Ignored:\n{}", lines.join("\n")))
 }
 
+/// Longer keys fit no argument.
+const MAX_KEY_BYTES: usize = 64;
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
@@ -195,6 +206,9 @@ fn joined(names: &[ArgumentName<'_>]) -> String {
 /// The only name that means the same as a key and may have the value: that of the argument with this flag, or else a
 /// synonym.
 fn synonym<'n>(key: &str, value: &Value, names: &[ArgumentName<'n>]) -> Option<&'n str> {
+    if key.len() > MAX_KEY_BYTES {
+        return None;
+    }
     let names = || names.iter().filter(|argument| argument.may_take(value));
     let mut with_flag = names().filter(|argument| argument.has_flag(key));
     if let (Some(argument), None) = (with_flag.next(), with_flag.next()) {
@@ -220,6 +234,9 @@ pub(crate) fn suggestion<'n>(
     names: &[ArgumentName<'n>],
 ) -> Option<&'n str> {
     let similar = || {
+        if key.len() > MAX_KEY_BYTES {
+            return None;
+        }
         let key = key.to_lowercase();
         let names = names.iter().filter(|argument| argument.may_take(value));
         let names: Vec<&str> = names.map(|argument| argument.name).collect();
@@ -232,8 +249,8 @@ pub(crate) fn suggestion<'n>(
     synonym(key, value, names).or_else(similar)
 }
 
-/// The name that a key means: itself in any spelling, the only argument with this flag, or its only synonym. A typo is not corrected: `remove` is close to
-/// `remote`.
+/// The name that a key means: itself in any spelling, the only argument with this flag, or its only synonym. Typos are
+/// not corrected: `remove` is close to `remote`.
 pub(crate) fn meant_name<'n>(
     key: &str,
     value: &Value,
@@ -271,6 +288,9 @@ pub(crate) fn unknown_argument(
 
 /// The only name that a key may stand for.
 fn name_for_key<'n>(key: &str, names: &[ArgumentName<'n>]) -> Option<&'n str> {
+    if key.len() > MAX_KEY_BYTES {
+        return None;
+    }
     let (folded_key, key_words) = (fold_separators(key), snake_case(key));
     let names = names.iter().map(|argument| argument.name);
     let mut fitting =

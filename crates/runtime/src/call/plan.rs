@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ArgumentName, ResolvedArguments, argument_names, resolve_names, suggestion, unknown_argument,
-    unknown_parameter,
+    ArgumentName, ResolvedArguments, argument_names, meant_name, resolve_names, suggestion,
+    unknown_argument, unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
-use crate::call::joined_list::joined_values;
+use crate::call::joined_list::{joined_values, several_values_line};
 use crate::call::redact::Secrets;
 use crate::catalog::selection::Selection;
 use climax_arguments::argv::{Argv, CallFile};
@@ -246,19 +246,14 @@ impl<'a> CallInput<'a> {
 
     /// A line for each text for a list that holds several values. As one value, it would be another path to delete, or
     /// exclude nothing.
-    fn joined_lists(&self) -> Vec<String> {
+    pub(crate) fn joined_lists(&self) -> Vec<String> {
         let rows = self.selection.tables.arguments.rows();
         let rows = rows.slice(self.tool.arguments).iter();
         let lists = rows.filter(|row| row.shape == ValueShape::List);
         let lines = lists.filter_map(|row| {
             let name = self.selection.text(row.name);
             let text = self.arguments.arguments.get(name)?.as_str()?;
-            let values = json!(joined_values(text)?).to_string();
-            let (values, one) = (truncate_for_message(&values), json!([text]).to_string());
-            let one = truncate_for_message(&one);
-            Some(format!(
-                "Argument '{name}': pass a list: {values}, or {one} for one value"
-            ))
+            Some(several_values_line(name, text, &joined_values(text)?))
         });
         lines.collect()
     }
@@ -333,8 +328,11 @@ impl<'a> CallInput<'a> {
             free.retain(|argument| Some(argument.name) != suggested);
         }
         let parameters = self.request.unknown_parameters.iter();
-        let parameters = parameters.map(|(key, value)| unknown_parameter(key, value, names, &free));
-        lines.extend(parameters.take(MAX_UNKNOWN_LINES - lines.len()));
+        for (key, value) in parameters.take(MAX_UNKNOWN_LINES - lines.len()) {
+            lines.push(unknown_parameter(key, value, names, &free));
+            let meant = meant_name(key, value, &free);
+            free.retain(|argument| Some(argument.name) != meant);
+        }
         let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
         let more = count.saturating_sub(MAX_UNKNOWN_LINES);
         lines.extend((more > 0).then(|| format!("{more} more unknown arguments")));

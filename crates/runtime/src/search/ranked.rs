@@ -9,6 +9,9 @@ use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
 
+/// The estimated probability of the best match below which all matches are accidental.
+const MIN_BEST_SCORE: f64 = 0.02;
+
 /// The matches of a query.
 pub(crate) struct RankedMatches {
     /// Sorted best first, up to the limit of the search.
@@ -20,9 +23,6 @@ pub(crate) struct RankedMatches {
     /// The hits and the words of the query.
     pub(crate) ranked: Ranking,
 }
-
-/// The estimated probability of the best match below which all matches are accidental.
-const MIN_BEST_SCORE: f64 = 0.02;
 
 impl RankedMatches {
     /// Removes the matches that are too weak next to the best one, or all if even that is accidental. A tool whose name is

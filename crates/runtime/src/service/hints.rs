@@ -10,7 +10,8 @@ use std::env;
 
 use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::refuses_unknown_arguments;
+use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
+use climax_discovery::synonyms::normalise_name;
 use climax_policy::limit::truncate_for_message;
 use serde_json::Value;
 
@@ -21,13 +22,16 @@ use crate::call::argument_names::{
 };
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
-use correction::{UnexplainedKey, corrected_call, given, is_dry_run, unfitting_arguments};
+use correction::{corrected_call, given_arguments, is_dry_run, unfitting_arguments};
 use description::{details, summaries};
 use related::{
-    RelatedTools, continued_names, has_words_of, related_tools, similar_tool, tools_in_description,
+    RelatedTools, begins_alike, continued_names, related_tools, similar_tool, tools_in_description,
     tools_named_by_unknown_arguments, tools_that_take_more,
 };
 use values::value_notes;
+
+/// Longer names of unknown tools get no hints.
+const MAX_TOOL_NAME_BYTES: usize = 128;
 
 /// How a call ended, as far as hints depend on it.
 #[derive(Clone, Copy)]
@@ -42,26 +46,24 @@ pub(super) struct CallEnd {
 /// Hints for a call of an unknown tool: a tool with a similar name, or else tools that the name may stand for,
 /// with descriptions of these tools and the call that is probably meant.
 pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> Vec<String> {
+    if request.tool.len() > MAX_TOOL_NAME_BYTES {
+        return Vec::new();
+    }
     let suggestion = match similar_tool(selection, &request.tool) {
-        Some((tool, name)) => suggest_similar(selection, &tool, name),
+        Some((tool, name)) => suggest_similar(selection, request, &tool, name),
         None => suggest_related(selection, request),
     };
     let mut texts = suggestion.descriptions;
-    if given(request).next().is_some() {
-        // Another tool may take the arguments, but do something else with them.
-        let first = suggestion.names.first();
-        if let Some((number, tool)) = first.and_then(|name| selection.find_tool(name)) {
-            let is_plausible = suggestion.is_named || has_words_of(selection, &tool, &request.tool);
-            let correction = is_plausible.then(|| {
-                corrected_call(selection, (number, &tool), request, suggestion.unexplained)
-            });
-            let unfitting = || unfitting_arguments(selection, &tool, request);
-            texts.extend(correction.flatten().or_else(unfitting));
-            let names = argument_names(selection, &tool);
-            let given = given(request)
-                .filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
-            let given: Vec<_> = given.collect();
-            texts.extend(value_notes(selection, &tool, &given, false));
+    let first = suggestion.names.first();
+    if let Some((number, tool)) = first.and_then(|name| selection.find_tool(name)) {
+        let names = argument_names(selection, &tool);
+        let given = given_arguments(request);
+        let meant = given.filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
+        let meant: Vec<_> = meant.collect();
+        texts.extend(value_notes(selection, &tool, &meant, false));
+        texts.extend(unfitting_arguments(selection, &tool, request));
+        if suggestion.is_certain && given_arguments(request).next().is_some() {
+            texts.extend(corrected_call(selection, (number, &tool), request));
         }
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
@@ -74,29 +76,34 @@ struct Suggestion {
     descriptions: Vec<String>,
     /// The tools that may be called instead.
     names: Vec<&'static str>,
-    /// Whether a name, a program or a keyword suggests the first one. A search found the others.
-    is_named: bool,
-    unexplained: UnexplainedKey,
+    /// Whether the first one is so probably meant that the call may be corrected to it.
+    is_certain: bool,
 }
 
-fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) -> Suggestion {
+fn suggest_similar(
+    selection: &Selection,
+    request: &CallRequest,
+    tool: &ToolRow,
+    name: &'static str,
+) -> Suggestion {
     let continued = continued_names(selection, name);
     let descriptions = [details(selection, tool)].into_iter();
+    let is_same = normalise_name(name) == normalise_name(&request.tool);
     Suggestion {
         text: format!("Did you mean {name}?"),
         descriptions: descriptions
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
-        is_named: true,
-        unexplained: UnexplainedKey::PlaceIfUnambiguous,
+        is_certain: is_same
+            || assumed_risk(tool.risk) < Risk::Destructive && begins_alike(name, &request.tool),
     }
 }
 
 fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
     let RelatedTools {
         names,
-        is_named,
+        is_certain,
         unknown_words,
     } = related_tools(selection, request);
     let mut lines = Vec::new();
@@ -111,25 +118,29 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
         text: lines.join("\n"),
         descriptions: summaries(selection, &names).collect(),
         names,
-        is_named,
-        unexplained: UnexplainedKey::GiveUp,
+        is_certain,
     }
 }
 
-/// Hints for a call of a tool: notes about its arguments, tools that unknown arguments may belong to, the arguments of the
-/// tool if those of the call are invalid, and the call that is probably meant.
+/// Hints for a call of a tool: notes about its arguments, tools that unknown arguments may belong to, the arguments of
+/// the tool if those of the call are invalid, and the call that is probably meant.
 pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
+    let tool = input.tool();
     let is_refused = end.result == CallResult::InvalidArguments;
     let has_unknown_keys = input.has_unknown_keys();
     // The contract has one text for other refusals.
-    let is_beyond_contract = has_unknown_keys || is_refused && input.tool().risk.is_some();
+    if is_refused && !has_unknown_keys && tool.risk.is_none() {
+        return Vec::new();
+    }
     let mut lines = notes(selection, input, end);
-    if !is_beyond_contract {
+    if !has_unknown_keys && !is_refused {
         let text = (!lines.is_empty()).then(|| lines.join("\n"));
         return text.into_iter().collect();
     }
     let mut related = meant_tools(selection, input);
-    let correction = correction(selection, input, &related);
+    // A command that may have had an effect must not run twice.
+    let may_repeat = end.result != CallResult::Succeeded || tool.risk == Some(Risk::Read);
+    let correction = correction(selection, input, &related).filter(|_| may_repeat);
     if is_refused && correction.is_none() {
         let mut named = tools_in_description(selection, input);
         named.retain(|name| !related.contains(name));
@@ -140,7 +151,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     }
     let mut texts = Vec::new();
     if is_refused || correction.is_none() {
-        texts.push(details(selection, input.tool()));
+        texts.push(details(selection, tool));
     }
     texts.extend(summaries(selection, &related));
     texts.extend(correction);
@@ -151,24 +162,24 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
 /// Lines about the arguments of a call: what was ignored, what was probably not taken as meant, and what is missing.
 fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
     let tool = input.tool();
-    let has_unknown_keys = input.has_unknown_keys();
-    let mut lines = Vec::new();
-    let unknown = input.unknown_arguments().into_iter();
-    if end.result == CallResult::InvalidArguments {
-        // A refusal by other tools has these lines itself.
-        lines.extend(unknown.filter(|_| !refuses_unknown_arguments(tool.risk)));
-    } else {
-        lines.extend(ignored_arguments_hint(unknown));
-        lines.extend(missing_directory(selection, input, end));
-    }
-    let is_refused = end.result == CallResult::InvalidArguments;
-    let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
     let had_effect = end.result == CallResult::Succeeded && !end.is_silent;
-    if !is_refused || is_beyond_contract {
-        let given = meant_arguments(input);
-        lines.extend(value_notes(selection, tool, &given, had_effect));
+    let mut values = value_notes(selection, tool, &meant_arguments(input), had_effect);
+    let unknown = input.unknown_arguments().into_iter();
+    let mut lines = Vec::new();
+    if end.result != CallResult::InvalidArguments {
+        lines.extend(ignored_arguments_hint(unknown));
+        lines.extend(values);
+        lines.extend(missing_directory(selection, input, end));
+    } else if refuses_unknown_arguments(tool.risk) {
+        // The refusal has the other lines itself.
+        let said = input.joined_lists();
+        values.retain(|line| !said.contains(line));
+        lines.extend(values);
+    } else {
+        lines.extend(unknown.map(|line| format!("  - {line}")));
+        lines.extend(values);
     }
-    lines.extend(missing_dry_run(input).filter(|_| has_unknown_keys));
+    lines.extend(missing_dry_run(input));
     lines
 }
 
@@ -193,25 +204,19 @@ fn meant_tools(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str
     }
 }
 
-/// The call that is probably meant: of the called tool, or of a related one that takes the arguments.
+/// The call that is probably meant: of the called tool, or of a related one that takes the arguments. Its risk is not
+/// higher.
 fn correction(
     selection: &Selection,
     input: &CallInput<'_>,
     related: &[&'static str],
 ) -> Option<String> {
     let request = input.request();
-    let called = input.numbered_tool();
-    corrected_call(
-        selection,
-        called,
-        request,
-        UnexplainedKey::PlaceIfUnambiguous,
-    )
-    .or_else(|| {
-        let mut tools = related.iter().filter_map(|name| selection.find_tool(name));
-        tools.find_map(|(number, tool)| {
-            corrected_call(selection, (number, &tool), request, UnexplainedKey::GiveUp)
-        })
+    let max_risk = assumed_risk(input.tool().risk);
+    corrected_call(selection, input.numbered_tool(), request).or_else(|| {
+        let tools = related.iter().filter_map(|name| selection.find_tool(name));
+        let mut tools = tools.filter(|(_, tool)| assumed_risk(tool.risk) <= max_risk);
+        tools.find_map(|(number, tool)| corrected_call(selection, (number, &tool), request))
     })
 }
 

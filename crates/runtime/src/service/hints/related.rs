@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use climax_catalog::tables::{CliRow, ToolRow};
-use climax_core::risk::assumed_risk;
+use climax_core::risk::{Risk, assumed_risk};
 use climax_core::words::{fold, words};
 use climax_discovery::rank::RankingMode;
-use climax_discovery::synonyms::synonyms_of;
+use climax_discovery::synonyms::synonyms_of_verb;
 use climax_policy::limit::truncate_for_message;
 
-use super::correction::{fitting_keys, given, is_dry_run, is_switch};
+use serde_json::Value;
+
+use super::correction::{fitting_keys, given_arguments, is_dry_run, is_switch};
 use crate::call::CallRequest;
 use crate::call::argument_names::{argument_names, fold_separators, meant_name};
 use crate::call::plan::CallInput;
@@ -23,7 +25,7 @@ const MAX_RELATED_TOOLS: usize = 6;
 /// How many tools a search for an unknown name finds.
 const MAX_FOUND_TOOLS: usize = 3;
 /// The lowest score of the best tool that counts. Names of tools that do not exist get less.
-const MIN_BEST_SCORE: f64 = 0.1;
+const MIN_SUGGESTED_SCORE: f64 = 0.1;
 /// How many switches a search adds to an unknown name.
 const MAX_SEARCHED_KEYS: usize = 3;
 /// Longer values of unknown arguments name no tool.
@@ -45,8 +47,8 @@ const SUBCOMMAND_KEYS: [&str; 9] = [
 pub(super) struct RelatedTools {
     /// The most probable ones first.
     pub(super) names: Vec<&'static str>,
-    /// Whether the first one has the name as program, keyword or beginning. A search found the others.
-    pub(super) is_named: bool,
+    /// Whether the first one is so probably meant that a call may be corrected to it.
+    pub(super) is_certain: bool,
     /// The words of the name that no tool has.
     pub(super) unknown_words: Vec<String>,
 }
@@ -58,8 +60,43 @@ pub(super) fn similar_tool(
 ) -> Option<(ToolRow, &'static str)> {
     let may_mean = may_mean(selection, unknown_name);
     let names = selection.names_similar_to(unknown_name).into_iter();
+    let names = names.filter(|name| has_similar_words(name, unknown_name));
     let mut tools = names.filter_map(|name| Some((selection.find_tool(name)?.1, name)));
     tools.find(|(tool, _)| may_mean(tool))
+}
+
+/// Whether each word of a name shares a letter with that of another name: `mv_file` is no typo of `jq_file`. Names with
+/// another number of words can be typos, too.
+fn has_similar_words(name: &str, other: &str) -> bool {
+    are_alike(name, other, |word, other| {
+        word.chars().any(|c| other.contains(c))
+    })
+}
+
+/// Whether the words of two names begin with the same letters: `git_stage` may be meant as it is, and not as `git_unstage`.
+pub(super) fn begins_alike(name: &str, other: &str) -> bool {
+    are_alike(name, other, |word, other| {
+        word.chars().next() == other.chars().next()
+    })
+}
+
+fn are_alike(name: &str, other: &str, is_alike: impl Fn(&str, &str) -> bool) -> bool {
+    let other = fold_separators(other);
+    let is_same_count = words(name).count() == words(&other).count();
+    let mut pairs = words(name).zip(words(&other));
+    !is_same_count || pairs.all(|(word, other)| is_alike(word, other))
+}
+
+/// Whether a value switches nothing on.
+fn is_absent(value: &Value) -> bool {
+    value.is_null() || *value == Value::Bool(false)
+}
+
+/// The only word of a text: `hard` for `--hard`.
+fn only_word(text: &str) -> Option<&str> {
+    let mut words = words(text);
+    let word = words.next()?;
+    words.next().is_none().then_some(word)
 }
 
 /// The tools whose names continue that of a tool: `git_switch_create` for `git_switch`.
@@ -87,7 +124,8 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
         let tools = selection.tools_of(&cli).iter();
         tools.map(move |tool| (base, tool))
     });
-    let mut is_certain = false;
+    let meaning = WordsAndSynonyms::new(unknown_name);
+    let mut named_count = 0;
     let mut related: Vec<ToolRow> = tools
         .filter(|(base, tool)| {
             let words = base.split_whitespace();
@@ -97,8 +135,8 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             let name = selection.text(tool.name);
             let has_name = program == Some(request.tool.as_str())
                 || keywords.any(|keyword| keyword == unknown_name)
-                || means_the_same(name, unknown_name);
-            is_certain |= has_name;
+                || meaning.is_of(name);
+            named_count += usize::from(has_name);
             has_name || prefixes.iter().any(|prefix| name.starts_with(prefix))
         })
         .map(|(_, tool)| tool)
@@ -115,24 +153,44 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
     let names = related.iter().map(|tool| selection.text(tool.name));
     let mut found = RelatedTools {
         names: names.collect(),
-        is_named: !related.is_empty(),
+        is_certain: named_count == 1 && related.len() == 1
+            || is_the_only_fitting(selection, &related, request),
         unknown_words: Vec::new(),
     };
-    if !is_certain {
+    if named_count == 0 {
         add_searched_tools(selection, request, unknown_name, &mut found);
     }
     found.names.truncate(MAX_RELATED_TOOLS);
     found
 }
 
-/// Whether two names have the same words or synonyms of them: `npm_list` means `npm_ls`.
-fn means_the_same(name: &str, other: &str) -> bool {
-    let mut others = words(other);
-    let are_same = words(name).all(|word| {
-        let synonyms = others.next().map(synonyms_of).unwrap_or_default();
-        synonyms.iter().any(|synonym| synonym == word)
-    });
-    are_same && others.next().is_none()
+/// Whether the first tool is the only one that takes all of the given arguments, and is not destructive.
+fn is_the_only_fitting(selection: &Selection, tools: &[ToolRow], request: &CallRequest) -> bool {
+    let takes_all = |tool: &&ToolRow| {
+        let (fitting, count) = fitting_keys(selection, tool, request);
+        count > 0 && fitting == count
+    };
+    let first = tools.first().filter(takes_all);
+    let is_safe = first.is_some_and(|tool| assumed_risk(tool.risk) < Risk::Destructive);
+    is_safe && tools.iter().filter(takes_all).count() == 1
+}
+
+/// The words of an unknown name with their synonyms: `npm_list` means `npm_ls`.
+struct WordsAndSynonyms(Vec<Vec<String>>);
+
+impl WordsAndSynonyms {
+    fn new(name: &str) -> Self {
+        Self(words(name).map(synonyms_of_verb).collect())
+    }
+
+    fn is_of(&self, name: &str) -> bool {
+        let mut synonyms = self.0.iter();
+        let are_same = words(name).all(|word| {
+            let synonyms = synonyms.next();
+            synonyms.is_some_and(|synonyms| synonyms.iter().any(|synonym| synonym == word))
+        });
+        are_same && synonyms.next().is_none()
+    }
 }
 
 /// Adds the tools that a search finds for an unknown name; if there are no others, also for the name and the arguments that
@@ -144,7 +202,8 @@ fn add_searched_tools(
     related: &mut RelatedTools,
 ) {
     let may_mean = may_mean(selection, unknown_name);
-    let switches = given(request).filter(|(key, value)| is_switch(value) && !is_dry_run(key));
+    let switches =
+        given_arguments(request).filter(|(key, value)| is_switch(value) && !is_dry_run(key));
     let switches = switches
         .map(|(key, _)| key.as_str())
         .take(MAX_SEARCHED_KEYS);
@@ -157,7 +216,7 @@ fn add_searched_tools(
     let own_words = words(&texts[0]).count();
     let found = find(selection, &query[..own_words].join(" "), &may_mean);
     let mut names = names_of(selection, &found);
-    if !related.is_named {
+    if related.names.is_empty() {
         if query.len() > own_words {
             let with_switches = find(selection, &query.join(" "), &may_mean);
             names.extend(names_of(selection, &with_switches));
@@ -182,10 +241,11 @@ fn add_searched_tools(
 /// choose a subcommand.
 fn words_in_common(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
     let names = argument_names(selection, tool);
+    let is_unfitting =
+        |key: &str, value: &Value| !is_absent(value) && meant_name(key, value, &names).is_none();
+    let given = given_arguments(request);
     let mut requested = HashSet::new();
-    for (key, value) in
-        given(request).filter(|(key, value)| meant_name(key, value, &names).is_none())
-    {
+    for (key, value) in given.filter(|(key, value)| is_unfitting(key, value)) {
         let key = fold(key);
         let value = value
             .as_str()
@@ -227,22 +287,10 @@ fn find(selection: &Selection, query: &str, may_mean: &dyn Fn(&ToolRow) -> bool)
 
 /// The names of the tools that a search found, unless even the best one is improbable.
 fn names_of(selection: &Selection, found: &RankedMatches) -> Vec<&'static str> {
-    let is_plausible = |best: &RankedMatch| best.score >= MIN_BEST_SCORE;
+    let is_plausible = |best: &RankedMatch| best.score >= MIN_SUGGESTED_SCORE;
     let plausible = found.best.first().filter(|best| is_plausible(best));
     let best = found.best.iter().filter(|_| plausible.is_some());
     best.map(|found| selection.text(found.tool.name)).collect()
-}
-
-/// Whether a tool has all words of a text in its name, description or keywords.
-pub(super) fn has_words_of(selection: &Selection, tool: &ToolRow, text: &str) -> bool {
-    let own = [tool.name, tool.description].map(|text| fold(selection.text(text)));
-    let keywords = selection.tables.list(tool.keywords);
-    let own: HashSet<&str> = own
-        .iter()
-        .flat_map(|text| words(text))
-        .chain(keywords)
-        .collect();
-    words(&fold(text)).all(|word| own.contains(word))
 }
 
 /// The tools that the description of a tool names.
@@ -272,15 +320,18 @@ pub(super) fn tools_named_by_unknown_arguments(
     let called = input.tool_name();
     let own_words: Vec<String> = words(&fold(called)).map(str::to_owned).collect();
     // `count: 3` names no tool that counts.
-    let keys = unknown.iter().filter(|(_, value)| !value.is_number());
+    let keys = unknown.iter();
+    let keys = keys.filter(|(_, value)| !value.is_number() && !is_absent(value));
     let keys = keys.map(|(key, _)| fold(key));
     let values = unknown.iter().filter_map(|(_, value)| value.as_str());
     let values = values
         .filter(|value| value.len() <= MAX_NAMED_VALUE_BYTES)
         .map(fold);
-    let given: HashSet<String> = keys
-        .chain(values)
-        .filter(|word| !own_words.contains(word))
+    let texts: Vec<String> = keys.chain(values).collect();
+    let given: HashSet<&str> = texts
+        .iter()
+        .filter_map(|text| only_word(text))
+        .filter(|word| !own_words.iter().any(|own| own == word))
         .collect();
     let is_shared = |word: &str| own_words.iter().skip(1).any(|own| own == word);
     let cli = selection.cli_of(input.tool());

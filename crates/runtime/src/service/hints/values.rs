@@ -3,10 +3,9 @@
 use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
 use climax_core::scalar::ValueShape;
-use climax_policy::limit::truncate_for_message;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::call::joined_list::{joined_values, joined_words};
+use crate::call::joined_list::{joined_values, joined_words, several_values_line};
 use crate::catalog::selection::Selection;
 
 /// Arguments that take patterns for names of files.
@@ -50,11 +49,7 @@ fn list_note(argument: &ArgumentFacts<'_>, value: &Value, had_effect: bool) -> O
         (ValueShape::List, Value::String(text)) => {
             let words = || joined_words(text).filter(|_| !had_effect);
             let items = joined_values(text).or_else(words)?;
-            let list = json!(items).to_string();
-            let list = truncate_for_message(&list);
-            Some(format!(
-                "Argument '{name}' is one value: for several, pass a list: {list}"
-            ))
+            Some(several_values_line(name, text, &items))
         }
         (ValueShape::Single, Value::Array(items)) if items.len() > 1 => {
             Some(format!("Argument '{name}' takes one value for each call"))
