@@ -194,7 +194,7 @@ pub(crate) fn ignored_arguments_hint(lines: impl Iterator<Item = String>) -> Opt
 }
 
 /// Longer keys fit no argument.
-const MAX_KEY_BYTES: usize = 64;
+pub(crate) const MAX_KEY_BYTES: usize = 64;
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
