@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::correction::{fitting_keys, given_arguments, is_dry_run, is_switch};
 use crate::call::CallRequest;
-use crate::call::argument_names::{argument_names, fold_separators, meant_name};
+use crate::call::argument_names::{MAX_KEY_BYTES, argument_names, fold_separators, meant_name};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
 use crate::search::offered_tools;
@@ -241,8 +241,10 @@ fn add_searched_tools(
 /// choose a subcommand.
 fn words_in_common(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
     let names = argument_names(selection, tool);
-    let is_unfitting =
-        |key: &str, value: &Value| !is_absent(value) && meant_name(key, value, &names).is_none();
+    let is_unfitting = |key: &str, value: &Value| {
+        let counts = key.len() <= MAX_KEY_BYTES && !is_absent(value);
+        counts && meant_name(key, value, &names).is_none()
+    };
     let given = given_arguments(request);
     let mut requested = HashSet::new();
     for (key, value) in given.filter(|(key, value)| is_unfitting(key, value)) {
