@@ -156,22 +156,27 @@ where
     );
 }
 
-/// The example calls of all tools of a CLI with `risk: read`.
-pub(crate) fn example_calls_of_read_tools(cli: &str) -> Vec<(String, Value)> {
+/// The tools of a CLI with `risk: read`.
+fn read_tools(cli: &str) -> Vec<String> {
     let list = json_output(&["list", cli, "--json"]);
     let tools = list["tools"].as_array().expect("tools");
     let names = tools
         .iter()
         .filter(|tool| tool["risk"] == "read")
-        .map(|tool| tool["tool_name"].as_str().expect("a name"));
+        .map(|tool| tool["tool_name"].as_str().expect("a name").to_owned());
+    names.collect()
+}
+
+/// The example calls of tools.
+fn example_calls(tools: &[impl AsRef<str>]) -> Vec<(String, Value)> {
     let mut calls = Vec::new();
-    for name in names {
+    for name in tools.iter().map(AsRef::as_ref) {
         let details = json_output(&["show", name, "--json"]);
         for example in details["examples"].as_array().expect("examples") {
             calls.push((name.to_owned(), example["arguments"]["args"].clone()));
         }
     }
-    assert!(!calls.is_empty(), "{cli} has tools that read");
+    assert!(!calls.is_empty(), "the tools have examples");
     calls
 }
 
@@ -181,7 +186,7 @@ fn json_output(words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// A project in which tools with `risk: read` must start nothing, change no file, and show no secret.
+/// A project in which tools that only look must start nothing, change no file, and show no secret.
 pub(crate) struct HostileProject<'a> {
     pub(crate) server: &'a mut Server,
     /// The CLI whose tools are called.
@@ -197,9 +202,25 @@ impl HostileProject<'_> {
     pub(crate) fn call_read_tools(&mut self, more_calls: &[(&str, Value)]) {
         let more_calls = more_calls.iter().cloned();
         let more_calls = more_calls.map(|(tool, arguments)| (tool.to_owned(), arguments));
-        let calls = example_calls_of_read_tools(self.cli);
+        let calls = example_calls(&read_tools(self.cli)).into_iter();
+        self.call_all(calls.chain(more_calls));
+    }
+
+    /// Calls every tool that reads with each word in the place of each text of its examples.
+    pub(crate) fn call_read_tools_with_words(&mut self, words: &[&str]) {
+        self.call_with_words(example_calls(&read_tools(self.cli)), words);
+    }
+
+    /// Calls tools with the arguments of their examples, and with each word in the place of each text of these.
+    pub(crate) fn call_tools(&mut self, tools: &[&str], words: &[&str]) {
+        let calls = example_calls(tools);
+        self.call_all(calls.iter().cloned());
+        self.call_with_words(calls, words);
+    }
+
+    fn call_all(&mut self, calls: impl Iterator<Item = (String, Value)>) {
         let before = self.prepare();
-        for (tool, mut arguments) in calls.into_iter().chain(more_calls) {
+        for (tool, mut arguments) in calls {
             arguments["directory"] = json!(self.path);
             let response = self.call(&tool, &arguments, &before);
             assert!(
@@ -209,11 +230,10 @@ impl HostileProject<'_> {
         }
     }
 
-    /// Calls every tool that reads with each word in the place of each text of its examples.
-    pub(crate) fn call_read_tools_with_words(&mut self, words: &[&str]) {
+    fn call_with_words(&mut self, calls: Vec<(String, Value)>, words: &[&str]) {
         let before = self.prepare();
-        let mut calls = 0;
-        for (tool, mut example) in example_calls_of_read_tools(self.cli) {
+        let mut count = 0;
+        for (tool, mut example) in calls {
             example["directory"] = json!(self.path);
             let texts = example.as_object().expect("an object").iter();
             let texts: Vec<String> = texts
@@ -229,10 +249,10 @@ impl HostileProject<'_> {
                 let mut arguments = example.clone();
                 arguments[name] = json!(word);
                 self.call(&tool, &arguments, &before);
-                calls += 1;
+                count += 1;
             }
         }
-        assert!(calls > 0, "{} has tools with texts", self.cli);
+        assert!(count > 0, "{} has tools with texts", self.cli);
     }
 
     fn prepare(&self) -> BTreeMap<PathBuf, Vec<u8>> {

@@ -6,7 +6,7 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{HostileProject, Trap, check_values};
+use super::{HostileProject, Trap, assert_is_write_because, check_values};
 use crate::climax;
 
 #[test]
@@ -94,4 +94,9 @@ fn zip_archives_are_named_without_wildcards_and_lists() {
     let refused = [json!("-"), json!("@")];
     check_values("zip_create", "archive", &[json!("a.zip")], &refused);
     check_values("zip_create", "path", &[json!("src/[id].ts")], &refused);
+}
+
+#[test]
+fn comparing_follows_links_on_disk_and_is_not_read() {
+    assert_is_write_because("tar_compare", "links on disk");
 }

@@ -148,6 +148,9 @@ fn cargo_tools_refuse_values_that_are_more_than_names() {
 }
 
 #[test]
-fn cargo_fmt_check_executes_what_the_project_names_and_is_not_read() {
+fn tools_that_execute_or_read_what_the_project_names_are_not_read() {
     assert_is_write_because("cargo_fmt_check", "toolchain");
+    for tool in ["cargo_tree", "cargo_metadata"] {
+        assert_is_write_because(tool, "files and downloads packages that the project names");
+    }
 }

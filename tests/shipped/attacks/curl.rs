@@ -142,6 +142,21 @@ fn values_that_curl_takes_for_files_or_other_protocols_are_refused() {
             &refused.map(|header| json!(header)),
         );
     }
+    for tool in ["curl_get", "curl_head", "curl_timing"] {
+        let headers = ["x", "X-A", "X-Hub-Signature", "X-Man", "Xa"];
+        let refused = [
+            "X-HTTP-Method-Override",
+            "x-http-method",
+            "X-Method-Override",
+        ];
+        let with_value = |name: &str| json!(format!("{name}: delete"));
+        check_values(
+            tool,
+            "headers",
+            &headers.map(with_value),
+            &refused.map(with_value),
+        );
+    }
     let post_files = |argument, accepted, refused| {
         check_values("curl_post_files", argument, &[accepted], &[refused]);
     };

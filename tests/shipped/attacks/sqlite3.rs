@@ -6,11 +6,25 @@ use std::process::Command;
 use climax_tests::{Folder, Server, is_installed, run};
 use serde_json::json;
 
-use super::{HostileProject, Trap, check_values};
+use super::{HostileProject, Trap, assert_is_write_because, check_values};
 use crate::climax;
 
+const TOOLS_THAT_LOOK: [&str; 4] = [
+    "sqlite_query",
+    "sqlite_tables",
+    "sqlite_schema",
+    "sqlite_check",
+];
+
 #[test]
-fn reading_a_hostile_database_starts_nothing_and_reads_no_other_file() {
+fn tools_that_look_at_a_database_are_not_read_because_sqlite_creates_files() {
+    for tool in ["sqlite_tables", "sqlite_schema", "sqlite_check"] {
+        assert_is_write_because(tool, "leaves files beside a database");
+    }
+}
+
+#[test]
+fn looking_at_a_hostile_database_starts_nothing_and_reads_no_other_file() {
     if !is_installed("sqlite3") {
         return;
     }
@@ -66,8 +80,7 @@ fn reading_a_hostile_database_starts_nothing_and_reads_no_other_file() {
         trap: &trap,
         secret: "top-secret",
     };
-    hostile.call_read_tools(&[]);
-    hostile.call_read_tools_with_words(&words);
+    hostile.call_tools(&TOOLS_THAT_LOOK, &words);
     // The same statements may change the database here, but nothing else.
     for sql in &words[..9] {
         server.call(
