@@ -23,18 +23,10 @@ pub fn add_examples<'f>(clis: &'f [CliModel], facts: &mut Facts<'f>, report: &mu
         if tool.examples.is_empty() {
             continue;
         }
-        let mut alone = ToolFacts {
+        let alone = ToolFacts {
             cli: 0,
             ..tool_facts.clone()
         };
-        // Automata are used in place, which is only possible in a binary.
-        let limits = alone
-            .arguments
-            .iter_mut()
-            .flat_map(|argument| &mut argument.limits);
-        for pattern in limits.filter_map(|limit| limit.pattern.as_mut()) {
-            pattern.automaton = &[];
-        }
         let tables = build(&Facts {
             clis: vec![facts.clis[tool_facts.cli].clone()],
             tools: vec![alone],
@@ -60,7 +52,6 @@ fn refusal(
     let limits = ArgumentLimits {
         rows: tables.limits.rows().slice(row.limits),
         text: &tables.text,
-        automata: &[],
     };
     let choices = tool.arguments.iter().map(|argument| {
         let choices = argument.choices.as_ref()?.iter().map(Scalar::to_string);

@@ -73,11 +73,58 @@ fn argument_facts(argument: &ArgumentModel) -> ArgumentFacts<'_> {
             ArgumentPlacement::Directory => PlacementKind::Directory,
             ArgumentPlacement::Stdin => PlacementKind::Stdin,
         },
+        flag: flag_as_name(flag(&argument.placement), &argument.name),
         is_path: argument.is_path,
         limits: argument.limits.iter().map(limit_facts).collect(),
     }
 }
 
+/// The flag of an argument; empty if it has none.
+fn flag(placement: &ArgumentPlacement) -> &str {
+    match placement {
+        ArgumentPlacement::Flag(flag)
+        | ArgumentPlacement::JoinedFlag(flag)
+        | ArgumentPlacement::Switch(flag)
+        | ArgumentPlacement::SwitchPair { if_true: flag, .. } => flag,
+        ArgumentPlacement::Positional | ArgumentPlacement::Directory | ArgumentPlacement::Stdin => {
+            ""
+        }
+    }
+}
+
+/// A flag without dashes, unless that is the argument's name, too. Agents that know the program use it as a name.
+fn flag_as_name<'f>(flag: &'f str, name: &str) -> &'f str {
+    let is_part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let word = flag.trim_end_matches('=').trim_start_matches('-');
+    let is_name = word.replace('-', "_") == name;
+    if flag.starts_with('-') && word.chars().all(is_part_of_word) && !is_name {
+        word
+    } else {
+        ""
+    }
+}
+
 fn limit_facts((target, limit): &(LimitTarget, Limit)) -> LimitFacts<'_> {
     LimitFacts::new(LimitOrigin::Config, *target, limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flag_as_name;
+
+    #[test]
+    fn a_flag_can_be_used_as_a_name_if_it_is_one_word() {
+        for (flag, name, expected) in [
+            ("-n", "max_count", "n"),
+            ("--name-only", "names_only", "name-only"),
+            ("--sort=", "sort_by", "sort"),
+            ("--dry-run", "dry_run", ""),
+            ("old=", "old_text", ""),
+            ("-c:v", "video_codec", ""),
+            ("--", "format", ""),
+            ("", "path", ""),
+        ] {
+            assert_eq!(flag_as_name(flag, name), expected, "{flag}");
+        }
+    }
 }

@@ -31,7 +31,6 @@ use check::check;
 use emit::{EmitterInput, rust_source};
 use examples::add_examples;
 use facts::facts;
-use model::CliModel;
 
 /// The result of compiling a set of configs.
 pub struct Compiled {
@@ -48,8 +47,7 @@ pub struct Compiled {
 pub fn compile(sources: &Sources) -> Compiled {
     let mut diagnostics = Vec::new();
     let configs = read_configs(&sources.all[..sources.config_count], &mut diagnostics);
-    let (mut clis, tool_names) = check(configs, &mut diagnostics);
-    bake_patterns(&mut clis);
+    let (clis, tool_names) = check(configs, &mut diagnostics);
     let mut facts = facts(&clis);
     add_examples(&clis, &mut facts, &mut diagnostics);
     let policy = sources.policy();
@@ -111,15 +109,7 @@ pub fn read_configs<'s>(
     written
 }
 
-/// Builds the automata of the patterns in configs.
-fn bake_patterns(clis: &mut [CliModel]) {
-    let tools = clis.iter_mut().flat_map(|cli| &mut cli.tools);
-    let arguments = tools.flat_map(|tool| &mut tool.arguments);
-    let limits = arguments.flat_map(|argument| &mut argument.limits);
-    climax_policy::rules::bake_patterns(limits.map(|(_, limit)| limit));
-}
-
-/// Compiles the policy in the source with the given index, and its patterns to automata.
+/// Compiles the policy in the source with the given index.
 fn compile_policy(
     source_index: usize,
     source: &Source,
@@ -131,15 +121,13 @@ fn compile_policy(
         // The server may run on another machine, so paths cannot be checked here.
         host_path_problem: &|_, _| None,
     };
-    let mut policy = climax_policy::compile(
+    climax_policy::compile(
         source_index,
         source,
         &known,
         PolicyStage::Build,
         diagnostics,
-    )?;
-    policy.bake_patterns();
-    Some(policy)
+    )
 }
 
 fn has_error(diagnostics: &[Diagnostic]) -> bool {

@@ -221,7 +221,10 @@ impl HostileProject<'_> {
     fn call_all(&mut self, calls: impl Iterator<Item = (String, Value)>) {
         let before = self.prepare();
         for (tool, mut arguments) in calls {
-            arguments["directory"] = json!(self.path);
+            let details = json_output(&["show", &tool, "--json"]);
+            if !details["input_schema"]["properties"]["directory"].is_null() {
+                arguments["directory"] = json!(self.path);
+            }
             let response = self.call(&tool, &arguments, &before);
             assert!(
                 !response.text.starts_with("Argument validation failed"),

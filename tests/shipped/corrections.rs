@@ -1,29 +1,34 @@
 //! Hints over the shipped tools: the call that an agent probably means, and the tools that it may mean.
 
-use climax_tests::{Folder, Server, ToolResponse};
+use climax_tests::{Folder, Server};
 use serde_json::{Value, json};
 
 use crate::requests::describes;
 use crate::{climax, repository, server};
 
-/// The call that the hints of a response end with.
-fn correction(response: &ToolResponse) -> Option<Value> {
-    let line = response.hints.last()?.lines().last()?;
-    let call = line.strip_prefix("Corrected call: ")?;
-    Some(serde_json::from_str(call).expect("JSON"))
+fn call(tool: &str, args: &Value) -> Value {
+    json!({"tool_name": tool, "args": args})
+}
+
+/// Makes calls, and compares the calls that the responses suggest.
+fn check_corrections(calls: &[(&str, Value, Value)]) {
+    let mut server = server();
+    for (tool, arguments, expected) in calls {
+        let response = server.call(tool, arguments);
+        let corrected = response.correction();
+        assert_eq!(corrected.as_ref(), Some(expected), "{tool} {arguments}");
+    }
 }
 
 #[test]
 fn a_correction_keeps_what_the_call_means() {
-    let mut server = server();
-    let call = |tool: &str, args: Value| json!({"tool_name": tool, "args": args});
-    for (tool, arguments, expected) in [
+    check_corrections(&[
         (
             "git_log",
             json!({"repo_path": "/r", "n": "2", "oneline": "yes"}),
             call(
                 "git_log",
-                json!({"directory": "/r", "max_count": "2", "format": "oneline"}),
+                &json!({"directory": "/r", "max_count": "2", "format": "oneline"}),
             ),
         ),
         (
@@ -31,30 +36,30 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"path": "/f", "start_line": 1, "end_line": 2}),
             call(
                 "read_lines",
-                json!({"path": "/f", "first_line": 1, "last_line": 2}),
+                &json!({"path": "/f", "first_line": 1, "last_line": 2}),
             ),
         ),
         (
             "mv",
             json!({"source": "a", "destination": "b"}),
-            call("move_file", json!({"source": "a", "destination": "b"})),
+            call("move_file", &json!({"source": "a", "destination": "b"})),
         ),
         (
             "jq",
             json!({"file": "a.json", "query": ".b"}),
-            call("jq_file", json!({"path": "a.json", "filter": ".b"})),
+            call("jq_file", &json!({"path": "a.json", "filter": ".b"})),
         ),
         (
             "lsof",
             json!({"port": 80}),
-            call("listening_ports", json!({"port": 80})),
+            call("listening_ports", &json!({"port": 80})),
         ),
         (
             "signal_process",
             json!({"pid": "4194303", "signal": "SIGTERM"}),
             call(
                 "signal_process",
-                json!({"pid": "4194303", "signal": "TERM"}),
+                &json!({"pid": "4194303", "signal": "TERM"}),
             ),
         ),
         (
@@ -62,7 +67,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"source": "/a", "destination": "/b", "exclude": "*.py,*.tmp"}),
             call(
                 "rsync_mirror",
-                json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
+                &json!({"source": "/a", "destination": "/b", "exclude": ["*.py", "*.tmp"]}),
             ),
         ),
         (
@@ -70,15 +75,7 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"path": "/d", "recursive": "yes", "force": "yes"}),
             call(
                 "remove_file",
-                json!({"path": "/d", "recursive": true, "force": true}),
-            ),
-        ),
-        (
-            "kill_process",
-            json!({"pid": "4194303", "signal": "SIGTERM"}),
-            call(
-                "signal_process",
-                json!({"pid": "4194303", "signal": "TERM"}),
+                &json!({"path": "/d", "recursive": true, "force": true}),
             ),
         ),
         (
@@ -86,13 +83,40 @@ fn a_correction_keeps_what_the_call_means() {
             json!({"directory": "/d", "test_name": "one", "offline": "yes"}),
             call(
                 "cargo_test",
-                json!({"directory": "/d", "filter": "one", "offline": true}),
+                &json!({"directory": "/d", "filter": "one", "offline": true}),
             ),
         ),
-    ] {
-        let response = server.call(tool, &arguments);
-        assert_eq!(correction(&response), Some(expected), "{tool} {arguments}");
-    }
+    ]);
+}
+
+#[test]
+fn a_flag_or_json_as_an_object_and_a_name_with_dashes_is_corrected() {
+    check_corrections(&[
+        (
+            "git_rm",
+            json!({"repo": "/r", "path": "a", "cached": "yes"}),
+            call(
+                "git_rm",
+                &json!({"directory": "/r", "path": "a", "keep_file": true}),
+            ),
+        ),
+        (
+            "git-stash",
+            json!({"repo": "/r", "message": "m", "include_untracked": "true"}),
+            call(
+                "git_stash_push",
+                &json!({"directory": "/r", "message": "m", "include_untracked": true}),
+            ),
+        ),
+        (
+            "curl_post_json",
+            json!({"url": "http://localhost:1", "body": {"a": 1}}),
+            call(
+                "curl_post_json",
+                &json!({"url": "http://localhost:1", "body": "{\"a\":1}"}),
+            ),
+        ),
+    ]);
 }
 
 #[test]
@@ -115,44 +139,46 @@ fn a_call_of_unclear_meaning_is_not_corrected() {
         ("tar", json!({"command": "tar -tf a.tar"})),
         // Several paths, or one with spaces.
         ("git_add", json!({"repo": "/r", "files": "docs my notes"})),
+        ("git_cherry_pick", json!({"commits": "abc1234 def5678"})),
+        ("remove_file", json!({"file_path": "../a/my file.txt"})),
+        ("remove_file", json!({"target": "../a/my file.txt"})),
+        ("git_add", json!({"files": "a.txt, b.txt"})),
         // The tool would refuse these.
-        ("git_rebase", json!({"repo": "/r", "onto": "main"})),
+        ("git_rebase_part", json!({"repo": "/r", "onto": "main"})),
+        // A dry run that the tool does not have.
+        ("git_clean_dry_run", json!({"directory": "/r"})),
+        ("rsync_dry", json!({"source": "/a", "destination": "/b"})),
+        // The opposite of what is said, and nothing at all.
+        ("remove_file", json!({"keep": "a.txt"})),
+        ("git_branch_delete", json!({"except": "main"})),
+        ("git_tag_create", json!({"delete": "v1"})),
+        ("git_branch_list", json!({"branch": "x", "delete": null})),
+        ("git_stash_list", json!({"drop": null, "stash": "1"})),
+        ("docker_top", json!({"container": "web"})),
+        ("git_stage", json!({"path": "a"})),
+        ("docker", json!({"container": "web", "force": true})),
+        ("head_file", json!({"path": "a", "tail": 5})),
+        ("find_files", json!({"kind": "f", "type": "folder"})),
+        // No shell expands the wildcard.
+        ("rgSearch", json!({"pattern": "a", "path": "*.py"})),
+        // Another tool has the argument, but does something else.
+        ("disk_usage", json!({"path": "/d", "human": true})),
+        ("git_reset_hard", json!({"file": "a.txt"})),
         ("signal_process", json!({"pid": "0", "signal": "SIGTERM"})),
     ] {
         let response = server.call(tool, &arguments);
-        assert_eq!(correction(&response), None, "{tool} {arguments}");
+        assert_eq!(response.correction(), None, "{tool} {arguments}");
     }
-}
-
-#[test]
-fn a_repository_as_the_path_is_corrected_to_the_directory() {
-    let mut server = server();
-    let folder = repository(&mut server, "first");
-    let arguments = json!({"path": folder.text(), "n": "1", "stat": "yes"});
-    let response = server.call("git_log", &arguments);
-    let expected = json!({"directory": folder.text(), "max_count": "1", "stat": true});
-    let expected = json!({"tool_name": "git_log", "args": expected});
-    assert_eq!(correction(&response), Some(expected));
-}
-
-#[test]
-fn a_refusal_names_the_directory_that_was_not_chosen() {
-    let mut server = server();
-    let response = server.call("git_fetch", &json!({"remote": "origin", "prune": "maybe"}));
-    let directory = std::env::current_dir().expect("a directory");
-    let directory = directory.display();
-    let hint = format!("Argument 'directory' was not given: the command would run in {directory}");
-    assert_eq!(response.hint(), Some(hint.as_str()));
 }
 
 #[test]
 fn a_suggested_tool_is_described_with_the_arguments_that_it_lacks() {
     let mut server = server();
-    let arguments = json!({"file": "a", "script": "b", "backup": ".bak"});
-    let response = server.call("sed", &arguments);
+    let arguments = json!({"file": "a", "longest": true, "total": "only"});
+    let response = server.call("wc", &arguments);
     let hints = response.hints.join("\n");
     assert!(
-        hints.ends_with("replace_text has no argument 'script', 'backup'"),
+        hints.ends_with("count_text has no argument 'longest', 'total'"),
         "{hints}"
     );
 }
@@ -192,8 +218,8 @@ fn a_subcommand_as_an_argument_suggests_the_tool_of_that_name_first() {
     ] {
         let response = server.call(tool, &arguments);
         let hint = response.hint().unwrap_or_default();
-        let expected = format!("Related tools: {first}, ");
-        assert!(hint.starts_with(&expected), "{tool}: {hint}");
+        let mut tools = hint.trim_start_matches("Related tools: ").split(", ");
+        assert_eq!(tools.next(), Some(first), "{tool}: {hint}");
     }
 }
 
@@ -227,8 +253,63 @@ fn a_dry_run_that_a_tool_does_not_have_is_refused_in_plain_words() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("a file");
     let response = server.call("remove_file", &json!({"path": [&file], "preview": true}));
-    assert_eq!(response.hint(), Some("remove_file has no dry run"));
+    let hint = "remove_file has no dry run\nRelated tools: list_files";
+    assert_eq!(response.hint(), Some(hint));
     assert!(file.exists());
+}
+
+#[test]
+fn a_suggested_tool_that_is_destructive_says_what_may_be_lost() {
+    let mut server = server();
+    let response = server.call("git_reset", &json!({"directory": "/", "hard": true}));
+    let hints = response.hints.join("\n");
+    assert!(
+        hints.contains("All uncommitted changes to tracked files are lost."),
+        "{hints}"
+    );
+}
+
+#[test]
+fn a_wildcard_in_a_refused_call_names_the_argument_for_globs() {
+    let mut server = server();
+    let response = server.call("rgSearch", &json!({"pattern": "a", "path": "*.py"}));
+    let line = "Argument 'path': no shell expands '*' and '?', so use 'glob'";
+    let hints = response.hints.join("\n");
+    assert!(hints.lines().any(|hint| hint == line), "{hints}");
+}
+
+#[test]
+fn long_keys_and_names_get_no_hints() {
+    let mut server = server();
+    let long = "k".repeat(100_000);
+    let arguments = (0..40).map(|number| (format!("{long}{number}"), json!(1)));
+    let arguments: serde_json::Map<String, Value> = arguments.collect();
+    let response = server.call("git", &arguments.into());
+    let bytes: usize = response.hints.iter().map(String::len).sum();
+    assert!(bytes < 8_000, "{bytes}");
+    let response = server.call(&long, &json!({}));
+    assert_eq!(response.hints, [""; 0]);
+}
+
+#[test]
+fn a_list_for_one_value_and_one_value_for_a_list_are_explained() {
+    let mut server = server();
+    for (tool, arguments, line) in [
+        (
+            "find",
+            json!({"name": ["*.txt", "*.md"]}),
+            "Argument 'name' takes one value for each call",
+        ),
+        (
+            "git_cherry_pick",
+            json!({"commits": "abc1234 def5678"}),
+            "Argument 'revision': pass a list: [\"abc1234\",\"def5678\"], or [\"abc1234 def5678\"] for one value",
+        ),
+    ] {
+        let response = server.call(tool, &arguments);
+        let hints = response.hints.join("\n");
+        assert!(hints.lines().any(|hint| hint == line), "{tool}: {hints}");
+    }
 }
 
 #[test]

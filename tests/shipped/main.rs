@@ -123,7 +123,7 @@ fn a_call_with_joined_values_says_how_to_pass_a_list() {
     // A tool that reads takes the text for one value, and says so.
     let response = server.call("git_ls_files", &arguments);
     assert_eq!(response.text, "a,b");
-    let note = "Argument 'path' was taken as one value: for several, pass a list: [\"a\",\"b\"]";
+    let note = "Argument 'path': pass a list: [\"a\",\"b\"], or [\"a,b\"] for one value";
     assert_eq!(response.hint(), Some(note));
     // A name may have spaces, but not often one that fits nothing.
     let arguments = json!({"directory": folder.text(), "path": "file.txt my file"});
@@ -137,7 +137,7 @@ fn a_call_with_a_wildcard_that_has_no_effect_says_that_no_shell_expands_it() {
     let folder = Folder::new();
     let path = folder.path().join("*.tmp");
     let response = server.call("remove_file", &json!({"path": path, "force": true}));
-    let note = "Argument 'path' was passed as it is: no shell expands '*' and '?'";
+    let note = "Argument 'path': no shell expands '*' and '?', so pass each file";
     assert_eq!(response.hint(), Some(note), "{response:?}");
 }
 
@@ -235,7 +235,7 @@ fn a_short_word_does_not_find_longer_words_that_contain_it_first() {
 fn every_shipped_tool_shows_example_calls_with_all_required_arguments() {
     let mut server = Server::start(climax().arg("--explore"));
     let all = server.matching_tools(&json!({"query": "", "limit": 1000}));
-    assert_eq!(all.len(), 332);
+    assert_eq!(all.len(), 333);
     for tools in all.chunks(50) {
         let response = server.call_registered("get_tool_details", &json!({"tool_id": tools}));
         let responses = response.json();

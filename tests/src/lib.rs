@@ -67,6 +67,17 @@ impl ToolResponse {
         self.hints.first().map(String::as_str)
     }
 
+    /// The corrected call that the hints end with.
+    ///
+    /// # Panics
+    /// Something follows it, or it is not JSON.
+    #[must_use]
+    pub fn correction(&self) -> Option<Value> {
+        let hints = self.hints.join("\n");
+        let (_, rest) = hints.split_once("Corrected call: ")?;
+        Some(serde_json::from_str(rest).expect("the correction comes last"))
+    }
+
     /// The text as JSON.
     ///
     /// # Panics

@@ -30,8 +30,6 @@ pub struct ArgumentLimits<'a> {
     pub rows: Rows<'a, LimitRow>,
     /// The catalog's text, which the rows refer to.
     pub text: &'a str,
-    /// The catalog's automata, which the rows refer to.
-    pub automata: &'static [u8],
 }
 
 impl<'a> ArgumentLimits<'a> {
@@ -334,7 +332,6 @@ impl<'a> ArgumentReader<'a> {
             let limit_ref = LimitRef {
                 target,
                 pattern: limit.pattern.map_or("", |piece| piece.of(limits.text)),
-                automaton: limit.automaton.of_bytes(limits.automata),
                 min: limit.min,
                 max: limit.max,
             };

@@ -1,14 +1,11 @@
 //! Turns facts into tables.
 
-use std::collections::HashMap;
-
 use climax_core::risk::Risk;
 use climax_core::words::fold;
 use serde_json::json;
 
 use crate::facts::{
-    ArgumentFacts, CliFacts, CombinationFacts, ExampleFacts, Facts, LimitFacts, PatternFacts,
-    ToolFacts,
+    ArgumentFacts, CliFacts, CombinationFacts, ExampleFacts, Facts, LimitFacts, ToolFacts,
 };
 use crate::index::build_word_index;
 use crate::rows::{ByteRange, RowRange, ScalarRow, to_u32};
@@ -45,14 +42,12 @@ pub fn build(facts: &Facts<'_>) -> Tables {
 }
 
 #[derive(Default)]
-struct TablesBuilder<'f> {
+struct TablesBuilder {
     tables: Tables,
-    /// The automaton of each pattern that was stored, because arguments can share patterns.
-    automata: HashMap<&'f str, ByteRange>,
 }
 
-impl<'f> TablesBuilder<'f> {
-    fn push_cli(&mut self, cli: &CliFacts<'f>, tools: RowRange) {
+impl TablesBuilder {
+    fn push_cli(&mut self, cli: &CliFacts<'_>, tools: RowRange) {
         let summary = json!({
             "name": cli.name,
             "description": cli.description,
@@ -89,7 +84,7 @@ impl<'f> TablesBuilder<'f> {
         self.tables.clis.push(&row);
     }
 
-    fn push_tool(&mut self, cli: &CliFacts<'f>, tool: &ToolFacts<'f>) {
+    fn push_tool(&mut self, cli: &CliFacts<'_>, tool: &ToolFacts<'_>) {
         let entry = self.push_text(&entry_json(cli, tool));
         let limits: Vec<LimitRow> = tool
             .arguments
@@ -139,7 +134,7 @@ impl<'f> TablesBuilder<'f> {
         self.tables.tools.push(&row);
     }
 
-    fn argument_row(&mut self, entry: ByteRange, argument: &ArgumentFacts<'f>) -> ArgumentRow {
+    fn argument_row(&mut self, entry: ByteRange, argument: &ArgumentFacts<'_>) -> ArgumentRow {
         let mut scalar_row = |value| ScalarRow::new(value, |text| self.find_or_push(entry, text));
         let default: Vec<ScalarRow> = argument.default.iter().map(&mut scalar_row).collect();
         let choices: Vec<ScalarRow> = argument.choices.iter().map(scalar_row).collect();
@@ -150,6 +145,7 @@ impl<'f> TablesBuilder<'f> {
             shape: argument.shape,
             required: argument.required,
             placement: argument.placement,
+            flag: self.find_or_push(entry, argument.flag),
             is_path: argument.is_path,
             default: self.tables.scalars.extend(default),
             choices: self.tables.scalars.extend(choices),
@@ -175,7 +171,7 @@ impl<'f> TablesBuilder<'f> {
         }
     }
 
-    fn limit_row(&mut self, entry: ByteRange, argument: &str, limit: &LimitFacts<'f>) -> LimitRow {
+    fn limit_row(&mut self, entry: ByteRange, argument: &str, limit: &LimitFacts<'_>) -> LimitRow {
         let pattern = limit.pattern.as_ref();
         let schema = pattern.and_then(|pattern| pattern.schema);
         LimitRow {
@@ -184,21 +180,11 @@ impl<'f> TablesBuilder<'f> {
             target: limit.target,
             pattern: pattern.map(|pattern| self.find_or_push(entry, pattern.text)),
             pattern_schema: schema.map(|schema| self.find_or_push(entry, schema)),
-            automaton: pattern.map_or(ByteRange::default(), |pattern| self.push_automaton(pattern)),
             min: limit.min,
             max: limit.max,
             begins_with_dash: limit.begins_with_dash,
             is_required: limit.is_required,
         }
-    }
-
-    fn push_automaton(&mut self, pattern: &PatternFacts<'f>) -> ByteRange {
-        let automata = &mut self.tables.automata;
-        *self.automata.entry(pattern.text).or_insert_with(|| {
-            let piece = ByteRange(to_u32(automata.len()), to_u32(pattern.automaton.len()));
-            automata.to_mut().extend(pattern.automaton);
-            piece
-        })
     }
 
     /// Adds a list of texts.
@@ -275,6 +261,7 @@ mod tests {
             default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Flag,
+            flag: "",
             is_path: false,
             limits: Vec::new(),
         }

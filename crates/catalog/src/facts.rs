@@ -126,6 +126,8 @@ pub struct ArgumentFacts<'f> {
     pub choices: Vec<Scalar<'f>>,
     /// How the command receives its value.
     pub placement: PlacementKind,
+    /// Its flag without dashes, if that is not its name; else empty.
+    pub flag: &'f str,
     /// Whether its value is a path.
     pub is_path: bool,
     /// The limits that the config and policies set. A value must be within all of them.
@@ -272,7 +274,6 @@ impl<'f> LimitFacts<'f> {
             pattern: pattern.map(|pattern| PatternFacts {
                 text: &pattern.text,
                 schema: pattern.schema.as_deref(),
-                automaton: &pattern.automaton,
             }),
             min: limit.min,
             max: limit.max,
@@ -281,14 +282,12 @@ impl<'f> LimitFacts<'f> {
         }
     }
 
-    /// Borrows the limit for checking. The pattern is matched without its automaton, because [`LimitRef`] needs a
-    /// `'static` one.
+    /// Borrows the limit for checking.
     #[must_use]
     pub fn borrowed(&self) -> LimitRef<'f> {
         LimitRef {
             target: self.target,
             pattern: self.pattern.map_or("", |pattern| pattern.text),
-            automaton: &[],
             min: self.min,
             max: self.max,
         }
@@ -302,6 +301,4 @@ pub struct PatternFacts<'f> {
     pub text: &'f str,
     /// The same pattern for JSON Schema, if it can be expressed there.
     pub schema: Option<&'f str>,
-    /// The compiled automaton; empty if there is none.
-    pub automaton: &'f [u8],
 }

@@ -196,17 +196,6 @@ impl ByteRange {
         let part = text.get(start..start + self.1 as usize);
         part.expect("a piece is used with the text that it was made with")
     }
-
-    /// The bytes in this range.
-    ///
-    /// # Panics
-    /// If the range is not within the bytes.
-    #[must_use]
-    pub fn of_bytes(self, bytes: &[u8]) -> &[u8] {
-        let start = self.0 as usize;
-        let part = bytes.get(start..start + self.1 as usize);
-        part.expect("a piece is used with the bytes that it was made with")
-    }
 }
 
 row! {

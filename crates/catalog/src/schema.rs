@@ -178,17 +178,14 @@ mod tests {
             default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Positional,
+            flag: "",
             is_path: false,
             limits: Vec::new(),
         }
     }
 
     fn pattern_limit<'f>(text: &'f str, schema: Option<&'f str>) -> LimitFacts<'f> {
-        let pattern = PatternFacts {
-            text,
-            schema,
-            automaton: &[],
-        };
+        let pattern = PatternFacts { text, schema };
         LimitFacts {
             pattern: Some(pattern),
             ..LimitFacts::default()

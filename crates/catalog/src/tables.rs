@@ -43,8 +43,6 @@ crate::tables! {
         numbers: Table<u32>,
         /// The elements of all lists of texts.
         lists: Table<ByteRange>,
-        /// The compiled automata of all patterns.
-        automata: Cow<'static, [u8]>,
         /// Whether a policy has been applied.
         has_policy: bool,
     }
@@ -133,6 +131,8 @@ crate::row! {
         required: bool,
         /// How the command receives its value.
         placement: PlacementKind,
+        /// Its flag without dashes, if that is not its name; else empty.
+        flag: ByteRange,
         /// Whether its value is a path.
         is_path: bool,
         /// The value if a call does not provide one; empty if there is none.
@@ -155,8 +155,6 @@ crate::row! {
         pattern: Option<ByteRange>,
         /// The same pattern for JSON Schema, if it can be expressed there.
         pattern_schema: Option<ByteRange>,
-        /// The compiled automaton; empty if there is none.
-        automaton: ByteRange,
         /// The smallest allowed value.
         min: Option<Number>,
         /// The largest allowed value.
@@ -319,6 +317,7 @@ impl Tables {
                 default: scalars(argument.default),
                 choices: scalars(argument.choices),
                 placement: argument.placement,
+                flag: argument.flag.of(&self.text),
                 is_path: argument.is_path,
                 limits: limits.map(|limit| self.limit_facts(&limit)).collect(),
             }
@@ -333,7 +332,6 @@ impl Tables {
             pattern: limit.pattern.map(|pattern| PatternFacts {
                 text: pattern.of(&self.text),
                 schema: limit.pattern_schema.map(|piece| piece.of(&self.text)),
-                automaton: limit.automaton.of_bytes(&self.automata),
             }),
             min: limit.min,
             max: limit.max,

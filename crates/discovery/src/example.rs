@@ -356,11 +356,7 @@ mod tests {
     #[test]
     fn examples_only_have_values_that_policies_allow() {
         let pattern = |text| LimitFacts {
-            pattern: Some(PatternFacts {
-                text,
-                schema: None,
-                automaton: &[],
-            }),
+            pattern: Some(PatternFacts { text, schema: None }),
             ..LimitFacts::default()
         };
         let mut count = argument("count", ArgumentType::Integer);

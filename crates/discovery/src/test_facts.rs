@@ -47,6 +47,7 @@ pub(crate) fn argument(name: &str, kind: ArgumentType) -> ArgumentFacts<'_> {
         default: Vec::new(),
         choices: Vec::new(),
         placement: PlacementKind::Positional,
+        flag: "",
         is_path: false,
         limits: Vec::new(),
     }

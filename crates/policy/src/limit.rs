@@ -41,15 +41,13 @@ impl LimitTarget {
     }
 }
 
-/// A borrowed limit, which checks values. Its parts may be baked into the binary.
+/// A borrowed limit, which checks values.
 #[derive(Clone, Copy)]
 pub struct LimitRef<'l> {
     /// What it applies to.
     pub target: LimitTarget,
     /// The source of the pattern; empty if there is none.
     pub pattern: &'l str,
-    /// The baked automaton of the pattern; empty if there is none.
-    pub automaton: &'static [u8],
     /// The smallest allowed number.
     pub min: Option<Number>,
     /// The largest allowed number.
@@ -57,13 +55,12 @@ pub struct LimitRef<'l> {
 }
 
 impl Limit {
-    /// Borrows the limit for checking. The pattern is matched without a baked automaton.
+    /// Borrows the limit for checking.
     #[must_use]
     pub fn borrowed(&self) -> LimitRef<'_> {
         LimitRef {
             target: LimitTarget::Value,
             pattern: self.pattern.as_ref().map_or("", |pattern| &pattern.text),
-            automaton: &[],
             min: self.min,
             max: self.max,
         }
@@ -95,7 +92,7 @@ impl LimitRef<'_> {
             LimitTarget::Key => "key",
             LimitTarget::Count => "number of items",
         };
-        if !pattern.is_empty() && !is_match(pattern, self.automaton, text) {
+        if !pattern.is_empty() && !is_match(pattern, text) {
             let value = truncate_for_message(text);
             errors.push(format!(
                 "Argument '{argument}': {subject} '{value}' does not match pattern '{pattern}'"

@@ -1,14 +1,10 @@
-//! Compiles patterns to automata that match a whole value in time linear in its length.
-//!
-//! Most patterns are baked: the automaton is built with the server. If a pattern comes from a policy that is
-//! named at the start, or its automaton would be too large, a lazy automaton is built while it matches.
+//! Compiles patterns to automata that match a whole value in time linear in its length. An automaton is built while it
+//! matches.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regex_automata::dfa::Automaton;
-use regex_automata::dfa::sparse;
 use regex_automata::hybrid;
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{self, NFA};
@@ -36,8 +32,6 @@ pub struct Pattern {
     pub schema: Option<String>,
     /// Whether everything that it matches begins with a dash.
     pub begins_with_dash: bool,
-    /// The serialised automaton to bake; empty if there is none.
-    pub automaton: Vec<u8>,
     /// The pattern, anchored at both ends.
     anchored: Hir,
 }
@@ -63,7 +57,6 @@ impl Pattern {
             text: text.to_owned(),
             schema: translated.schema,
             begins_with_dash,
-            automaton: Vec::new(),
             anchored,
         };
         pattern.nfa()?;
@@ -84,29 +77,6 @@ impl Pattern {
                      `[A-Za-z0-9_]` for `\\w`",
                 )
             })
-    }
-
-    /// Serialises the automaton for [`is_match`]; empty if it would be too large.
-    #[cfg(feature = "bake")]
-    #[must_use]
-    pub fn bake(&self) -> Vec<u8> {
-        use regex_automata::dfa::{StartKind, dense};
-        /// Most patterns take a few kilobytes.
-        const MAX_BAKED_BYTES: usize = 256 * 1024;
-        let config = dense::Config::new()
-            .start_kind(StartKind::Anchored)
-            .unicode_word_boundary(true)
-            .dfa_size_limit(Some(8 * MAX_BAKED_BYTES))
-            .determinize_size_limit(Some(8 * MAX_BAKED_BYTES));
-        let nfa = self.nfa().ok();
-        let automaton = nfa.and_then(|nfa| {
-            let dense = dense::Builder::new().configure(config).build_from_nfa(&nfa);
-            dense.ok()?.to_sparse().ok()
-        });
-        automaton
-            .map(|automaton| automaton.to_bytes_little_endian())
-            .filter(|bytes| bytes.len() <= MAX_BAKED_BYTES)
-            .unwrap_or_default()
     }
 }
 
@@ -136,47 +106,21 @@ fn begins_with_dash(hir: &Hir) -> bool {
     }
 }
 
-/// Whether a valid pattern matches a whole value. `baked` is the automaton of the pattern; empty if it has
-/// none.
+/// Whether a valid pattern matches a whole value.
 #[must_use]
-pub fn is_match(pattern: &str, baked: &'static [u8], value: &str) -> bool {
-    if !baked.is_empty()
-        && let Some(automaton) = baked_automaton(pattern, baked)
-        && let Ok(found) = automaton.try_search_fwd(&input(value))
-    {
-        return found.is_some();
-    }
+pub fn is_match(pattern: &str, value: &str) -> bool {
     // A value that cannot be checked is refused.
     lazy_matcher(pattern).is_some_and(|matcher| matcher.is_match(value))
 }
 
-/// Deserialises a baked automaton. It is cached, because deserialising validates all of it.
-fn baked_automaton(pattern: &str, baked: &'static [u8]) -> Option<Arc<sparse::DFA<&'static [u8]>>> {
-    static CACHE: PatternCache<sparse::DFA<&'static [u8]>> = Mutex::new(BTreeMap::new());
-    get_or_insert(&CACHE, pattern, || {
-        Some(sparse::DFA::from_bytes(baked).ok()?.0)
-    })
-}
-
-/// The lazy automaton of a pattern, created at its first use.
+/// The lazy automaton of a pattern, created at its first use. There is none if the pattern is invalid.
 fn lazy_matcher(pattern: &str) -> Option<Arc<LazyMatcher>> {
-    static CACHE: PatternCache<LazyMatcher> = Mutex::new(BTreeMap::new());
-    get_or_insert(&CACHE, pattern, || LazyMatcher::new(pattern))
-}
-
-/// Values by pattern; `None` for patterns whose value could not be created.
-type PatternCache<T> = Mutex<BTreeMap<String, Option<Arc<T>>>>;
-
-fn get_or_insert<T>(
-    cache: &PatternCache<T>,
-    pattern: &str,
-    create: impl FnOnce() -> Option<T>,
-) -> Option<Arc<T>> {
-    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    static CACHE: Mutex<BTreeMap<String, Option<Arc<LazyMatcher>>>> = Mutex::new(BTreeMap::new());
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(cached) = cache.get(pattern) {
         return cached.clone();
     }
-    let created = create().map(Arc::new);
+    let created = LazyMatcher::new(pattern).map(Arc::new);
     cache.insert(pattern.to_owned(), created.clone());
     created
 }

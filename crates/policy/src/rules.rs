@@ -25,25 +25,6 @@ impl Policy {
         let rule = self.tools.get(name);
         (rule.is_some() || self.unlisted == UnlistedTools::Enabled).then_some(rule)
     }
-
-    /// Builds the automata of all patterns, for a policy that is baked.
-    #[cfg(feature = "bake")]
-    pub fn bake_patterns(&mut self) {
-        let tools = self.tools.values_mut();
-        bake_patterns(tools.flat_map(|tool| tool.limits.values_mut()));
-    }
-}
-
-/// Builds the automata of the patterns of limits.
-#[cfg(feature = "bake")]
-pub fn bake_patterns<'l>(limits: impl Iterator<Item = &'l mut Limit>) {
-    let mut automata: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    for limit in limits {
-        if let Some(pattern) = &mut limit.pattern {
-            let automaton = automata.entry(pattern.text.clone());
-            pattern.automaton = automaton.or_insert_with(|| pattern.bake()).clone();
-        }
-    }
 }
 
 /// The rule of a policy for one tool.

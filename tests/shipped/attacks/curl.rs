@@ -147,6 +147,7 @@ fn values_that_curl_takes_for_files_or_other_protocols_are_refused() {
         let refused = [
             "X-HTTP-Method-Override",
             "x-http-method",
+            "X_HTTP_Method_Override",
             "X-Method-Override",
         ];
         let with_value = |name: &str| json!(format!("{name}: delete"));

@@ -1,12 +1,17 @@
 //! Maps the keys of a call to the argument names of its tool, and describes the keys that fit none.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-use climax_core::scalar::ValueShape;
+use climax_catalog::facts::PlacementKind;
+use climax_catalog::tables::ToolRow;
+use climax_core::scalar::{ArgumentType, ValueShape};
 use climax_discovery::synonyms::{has_synonyms, normalise_name, synonyms_of};
 use climax_input::fields::closest;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value};
+
+use crate::catalog::selection::Selection;
 
 /// The arguments of a call under the names that the tool defines.
 #[derive(Debug)]
@@ -14,8 +19,8 @@ pub(crate) struct ResolvedArguments<'a> {
     pub(crate) arguments: Cow<'a, Map<String, Value>>,
     /// An error line for each argument that has two keys or holds broken JSON.
     pub(crate) errors: Vec<String>,
-    /// The keys that fit no argument.
-    pub(crate) unknown: Vec<&'a str>,
+    /// The keys that fit no argument, with their values.
+    pub(crate) unknown: Vec<(&'a str, &'a Value)>,
 }
 
 impl ResolvedArguments<'_> {
@@ -43,11 +48,79 @@ impl ResolvedArguments<'_> {
     }
 }
 
+/// What a key of a call can name: an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ArgumentName<'n> {
+    pub(crate) name: &'n str,
+    /// Its flag without dashes, if that is not its name; else empty.
+    flag: &'n str,
+    is_boolean: bool,
+    is_directory: bool,
+}
+
+impl<'n> ArgumentName<'n> {
+    pub(crate) const fn text(name: &'n str) -> Self {
+        let flag = "";
+        Self {
+            name,
+            flag,
+            is_boolean: false,
+            is_directory: false,
+        }
+    }
+
+    /// Whether a key has the argument's flag. A single letter counts in the same case only.
+    fn has_flag(&self, key: &str) -> bool {
+        let key = key.trim_start_matches('-');
+        match self.flag.len() {
+            0 => false,
+            1 => key == self.flag,
+            _ => normalise_name(key) == normalise_name(self.flag),
+        }
+    }
+
+    /// Whether the argument may be meant by a key with this value: a switch is no text, and `a.txt` no directory.
+    fn may_take(&self, value: &Value) -> bool {
+        match value {
+            Value::Bool(_) => self.is_boolean,
+            Value::String(text) if self.is_boolean => boolean_word(text).is_some(),
+            Value::String(text) if self.is_directory => {
+                boolean_word(text).is_none() && Path::new(text).extension().is_none()
+            }
+            Value::Null | Value::String(_) => true,
+            Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                !self.is_boolean && !self.is_directory
+            }
+        }
+    }
+}
+
+/// What a text means for a boolean argument.
+pub(crate) fn boolean_word(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => Some(true),
+        "no" | "n" | "off" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The names of a tool's arguments.
+pub(crate) fn argument_names(selection: &Selection, tool: &ToolRow) -> Vec<ArgumentName<'static>> {
+    let rows = selection.tables.arguments.rows().slice(tool.arguments);
+    let names = rows.iter().map(|row| ArgumentName {
+        name: selection.text(row.name),
+        flag: selection.text(row.flag),
+        is_boolean: row.kind == ArgumentType::Boolean,
+        is_directory: row.placement == PlacementKind::Directory,
+    });
+    names.collect()
+}
+
 /// Renames keys that differ from an argument's name only in case, in `-` for `_`, or by camel case. Agents often
 /// spell names that way. A key that fits several names is unknown.
 pub(crate) fn resolve_names<'a>(
     arguments: &'a Map<String, Value>,
-    names: &[&str],
+    names: &[ArgumentName<'_>],
 ) -> ResolvedArguments<'a> {
     let mut resolved = ResolvedArguments {
         arguments: Cow::Borrowed(arguments),
@@ -56,11 +129,11 @@ pub(crate) fn resolve_names<'a>(
     };
     let mut renamed: Vec<(&str, &str)> = Vec::new();
     for (key, value) in arguments {
-        if names.contains(&key.as_str()) {
+        if names.iter().any(|argument| argument.name == key) {
             continue;
         }
         let Some(name) = name_for_key(key, names) else {
-            resolved.unknown.push(key);
+            resolved.unknown.push((key, value));
             continue;
         };
         let first = arguments
@@ -91,20 +164,25 @@ pub(crate) fn resolve_names<'a>(
 
 /// The error line for a parameter of `climax_call` that has no meaning. `names` are the tool's arguments, and `free`
 /// those that are not given.
-pub(crate) fn unknown_parameter(key: &str, names: &[&str], free: &[&str]) -> String {
+pub(crate) fn unknown_parameter(
+    key: &str,
+    value: &Value,
+    names: &[ArgumentName<'_>],
+    free: &[ArgumentName<'_>],
+) -> String {
     if let Some(name) = name_for_key(key, names) {
         return format!("Unknown argument '{name}': put it into 'args'");
     }
     let shown = truncate_for_message(key);
-    match synonym(key, free) {
+    match synonym(key, value, free) {
         Some(name) => format!("Unknown argument '{shown}': put it into 'args' as '{name}'"),
         None if names.is_empty() => {
-            let parameters = ["tool_name", "args"];
-            unknown_argument(key, &parameters, &parameters)
+            let parameters = ["tool_name", "args"].map(ArgumentName::text);
+            unknown_argument(key, value, &parameters, &parameters)
         }
         None => format!(
             "Unknown argument '{shown}': 'args' can have {}",
-            names.join(", ")
+            joined(names)
         ),
     }
 }
@@ -115,16 +193,31 @@ pub(crate) fn ignored_arguments_hint(lines: impl Iterator<Item = String>) -> Opt
     (!lines.is_empty()).then(|| format!("Ignored:\n{}", lines.join("\n")))
 }
 
+/// Longer keys fit no argument.
+pub(crate) const MAX_KEY_BYTES: usize = 64;
 /// Keys shorter than this get no suggestion: `ref` is close to `repo`, but means something else.
 const MIN_SUGGESTED_KEY_BYTES: usize = 4;
 
-/// The only name that means the same as a key.
-fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+fn joined(names: &[ArgumentName<'_>]) -> String {
+    let names: Vec<&str> = names.iter().map(|argument| argument.name).collect();
+    names.join(", ")
+}
+
+/// The only name that means the same as a key and may have the value: that of the argument with this flag, or else a
+/// synonym.
+fn synonym<'n>(key: &str, value: &Value, names: &[ArgumentName<'n>]) -> Option<&'n str> {
+    if key.len() > MAX_KEY_BYTES {
+        return None;
+    }
+    let names = || names.iter().filter(|argument| argument.may_take(value));
+    let mut with_flag = names().filter(|argument| argument.has_flag(key));
+    if let (Some(argument), None) = (with_flag.next(), with_flag.next()) {
+        return Some(argument.name);
+    }
     let named_by = |synonyms: &[String]| {
-        let mut fitting = names
-            .iter()
-            .filter(|name| synonyms.contains(&normalise_name(name)));
-        (fitting.next().copied(), fitting.next())
+        let names = names().map(|argument| argument.name);
+        let mut fitting = names.filter(|name| synonyms.contains(&normalise_name(name)));
+        (fitting.next(), fitting.next())
     };
     match named_by(&synonyms_of(key)) {
         (Some(name), None) => Some(name),
@@ -135,58 +228,81 @@ fn synonym<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
 }
 
 /// The name that an unknown key probably means: a synonym, or one that is spelt alike.
-pub(crate) fn suggestion<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
-    let key = key.to_lowercase();
+pub(crate) fn suggestion<'n>(
+    key: &str,
+    value: &Value,
+    names: &[ArgumentName<'n>],
+) -> Option<&'n str> {
     let similar = || {
-        let name = closest(&key, names)?;
+        if key.len() > MAX_KEY_BYTES {
+            return None;
+        }
+        let key = key.to_lowercase();
+        let names = names.iter().filter(|argument| argument.may_take(value));
+        let names: Vec<&str> = names.map(|argument| argument.name).collect();
+        let name = closest(&key, &names)?;
         // `force` is close to `source`, and `file` to `filter`, but they mean something else.
         let has_same_start = name.chars().next() == key.chars().next();
         let is_typo = has_same_start && key.len() >= MIN_SUGGESTED_KEY_BYTES;
         (is_typo && !has_synonyms(&key)).then_some(name)
     };
-    synonym(&key, names).or_else(similar)
+    synonym(key, value, names).or_else(similar)
 }
 
-/// The name that a key means: itself in any spelling, or its only synonym. A typo is not corrected: `remove` is close to
-/// `remote`.
-pub(crate) fn meant_name<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
-    let exact = names.iter().find(|name| **name == key).copied();
+/// The name that a key means: itself in any spelling, the only argument with this flag, or its only synonym. Typos are
+/// not corrected: `remove` is close to `remote`.
+pub(crate) fn meant_name<'n>(
+    key: &str,
+    value: &Value,
+    names: &[ArgumentName<'n>],
+) -> Option<&'n str> {
+    let exact = names.iter().find(|argument| argument.name == key);
+    let exact = exact.map(|argument| argument.name);
     exact
         .or_else(|| name_for_key(key, names))
-        .or_else(|| synonym(key, names))
+        .or_else(|| synonym(key, value, names))
 }
 
 /// The error line for an unknown key. `free` are the names that are not given by other keys.
-pub(crate) fn unknown_argument(key: &str, names: &[&str], free: &[&str]) -> String {
+pub(crate) fn unknown_argument(
+    key: &str,
+    value: &Value,
+    names: &[ArgumentName<'_>],
+    free: &[ArgumentName<'_>],
+) -> String {
     let shown = truncate_for_message(key);
     let without_separators = normalise_name(key);
-    let mut names_of_key = names.iter();
+    let mut names_of_key = names.iter().map(|argument| argument.name);
     let spelt_alike = names_of_key.find(|name| normalise_name(name) == without_separators);
-    match spelt_alike.copied().or_else(|| suggestion(key, free)) {
+    match spelt_alike.or_else(|| suggestion(key, value, free)) {
         Some(name) => format!("Unknown argument '{shown}': did you mean '{name}'?"),
         None if names.is_empty() => {
             format!("Unknown argument '{shown}': this tool takes no arguments")
         }
         None => format!(
             "Unknown argument '{shown}': expected one of {}",
-            names.join(", ")
+            joined(names)
         ),
     }
 }
 
 /// The only name that a key may stand for.
-fn name_for_key<'n>(key: &str, names: &[&'n str]) -> Option<&'n str> {
+fn name_for_key<'n>(key: &str, names: &[ArgumentName<'n>]) -> Option<&'n str> {
+    if key.len() > MAX_KEY_BYTES {
+        return None;
+    }
     let (folded_key, key_words) = (fold_separators(key), snake_case(key));
-    let mut fitting = names
-        .iter()
-        .filter(|name| fold_separators(name) == folded_key || snake_case(name) == key_words);
+    let names = names.iter().map(|argument| argument.name);
+    let mut fitting =
+        names.filter(|name| fold_separators(name) == folded_key || snake_case(name) == key_words);
     match (fitting.next(), fitting.next()) {
         (Some(name), None) => Some(name),
         _ => None,
     }
 }
 
-fn fold_separators(name: &str) -> String {
+/// Converts a name to lower case, with `_` for `-`.
+pub(crate) fn fold_separators(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }
 
@@ -220,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_name_that_means_the_same_is_suggested() {
-        let names = ["directory", "max_count", "revision", "path"];
+        let names = ["directory", "max_count", "revision", "path"].map(ArgumentName::text);
         for (key, name) in [
             ("cwd", "directory"),
             ("repoPath", "directory"),
@@ -229,20 +345,61 @@ mod tests {
             ("files", "path"),
         ] {
             let expected = format!("Unknown argument '{key}': did you mean '{name}'?");
-            assert_eq!(unknown_argument(key, &names, &names), expected);
+            assert_eq!(unknown_argument(key, &json!("x"), &names, &names), expected);
         }
         // Two arguments could be meant.
-        let names = ["directory", "repo"];
-        let line = unknown_argument("repository", &names, &names);
+        let names = ["directory", "repo"].map(ArgumentName::text);
+        let line = unknown_argument("repository", &json!("x"), &names, &names);
         assert_eq!(
             line,
             "Unknown argument 'repository': expected one of directory, repo"
         );
     }
+
+    #[test]
+    fn the_flag_of_an_argument_suggests_it() {
+        let names = [("keep_file", "cached"), ("follow", "L"), ("sort", "S")];
+        let names = names.map(|(name, flag)| ArgumentName {
+            name,
+            flag,
+            is_boolean: true,
+            is_directory: false,
+        });
+        for (key, name) in [
+            ("cached", Some("keep_file")),
+            ("--Cached", Some("keep_file")),
+            ("L", Some("follow")),
+            ("-S", Some("sort")),
+            ("s", None),
+            ("", None),
+        ] {
+            assert_eq!(suggestion(key, &json!(true), &names), name, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_argument_is_not_suggested_for_a_value_that_it_cannot_have() {
+        let directory = ArgumentName {
+            is_directory: true,
+            ..ArgumentName::text("directory")
+        };
+        let suggested = |key, value| suggestion(key, &value, &[directory]);
+        assert_eq!(suggested("directories", json!("a")), Some("directory"));
+        for value in [json!(true), json!("yes"), json!(["a"]), json!(1)] {
+            assert_eq!(suggested("directories", value), None);
+        }
+        assert_eq!(suggested("path", json!("a")), Some("directory"));
+        assert_eq!(suggested("path", json!("a.txt")), None);
+    }
     use crate::registration::json_object;
     use serde_json::json;
 
-    const NAMES: [&str; 4] = ["dry_run", "max_count", "pathSpec", "URLPath"];
+    const NAMES: [ArgumentName<'_>; 4] = [
+        ArgumentName::text("dry_run"),
+        ArgumentName::text("max_count"),
+        ArgumentName::text("pathSpec"),
+        ArgumentName::text("URLPath"),
+    ];
 
     #[test]
     fn keys_in_another_case_or_with_other_separators_are_renamed() {
@@ -274,13 +431,13 @@ mod tests {
             ("", ["a", "b"]),
         ] {
             let arguments = json_object(json!({key: 1}));
-            let resolved = resolve_names(&arguments, &names);
-            assert_eq!(resolved.unknown, [key]);
+            let resolved = resolve_names(&arguments, &names.map(ArgumentName::text));
+            assert_eq!(resolved.unknown, [(key, &json!(1))]);
             assert_eq!(*resolved.arguments, arguments);
         }
         // An exact name is never renamed.
         let arguments = json_object(json!({"a_b": 1, "A_b": 2}));
-        let resolved = resolve_names(&arguments, &["a_b", "A_b"]);
+        let resolved = resolve_names(&arguments, &["a_b", "A_b"].map(ArgumentName::text));
         assert!(matches!(resolved.arguments, Cow::Borrowed(_)));
         assert!(resolved.unknown.is_empty() && resolved.errors.is_empty());
     }
@@ -323,7 +480,8 @@ mod tests {
             ("x", &[], "this tool takes no arguments"),
         ] {
             let expected = format!("Unknown argument '{key}': {line}");
-            assert_eq!(unknown_argument(key, names, names), expected);
+            let value = json!(1);
+            assert_eq!(unknown_argument(key, &value, names, names), expected);
         }
     }
 }

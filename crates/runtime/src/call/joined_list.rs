@@ -1,5 +1,8 @@
 //! Recognises text that an agent gave for a list, but that holds several values.
 
+use climax_policy::limit::truncate_for_message;
+use serde_json::json;
+
 /// The values of a text that joins them with commas, or of paths that it joins with spaces.
 pub(crate) fn joined_values(text: &str) -> Option<Vec<&str>> {
     several(text.split(',').map(str::trim)).or_else(|| {
@@ -11,6 +14,13 @@ pub(crate) fn joined_values(text: &str) -> Option<Vec<&str>> {
 /// The words of a text.
 pub(crate) fn joined_words(text: &str) -> Option<Vec<&str>> {
     several(text.split_whitespace())
+}
+
+/// A line about a text for a list that is either several values or one.
+pub(crate) fn several_values_line(argument: &str, text: &str, values: &[&str]) -> String {
+    let [several, one] = [json!(values), json!([text])].map(|list| list.to_string());
+    let [several, one] = [&several, &one].map(|list| truncate_for_message(list));
+    format!("Argument '{argument}': pass a list: {several}, or {one} for one value")
 }
 
 /// The parts of a text, if there are several and each could be a value. `*.{c,h}` is one value, and so is

@@ -15,10 +15,11 @@ use serde_json::{Value, json};
 use crate::call::CallRequest;
 use crate::call::answer::{CallAnswer, ResultRules};
 use crate::call::argument_names::{
-    ResolvedArguments, resolve_names, suggestion, unknown_argument, unknown_parameter,
+    ArgumentName, ResolvedArguments, argument_names, meant_name, resolve_names, suggestion,
+    unknown_argument, unknown_parameter,
 };
 use crate::call::guard::{CallContainer, ContainerTemplate, ExecutionGuard};
-use crate::call::joined_list::joined_values;
+use crate::call::joined_list::{joined_values, several_values_line};
 use crate::call::redact::Secrets;
 use crate::catalog::selection::Selection;
 use climax_arguments::argv::{Argv, CallFile};
@@ -37,7 +38,7 @@ pub(crate) struct CallInput<'a> {
     /// The base command with its variables expanded.
     base: Cow<'static, str>,
     working_dir: Option<Cow<'static, str>>,
-    argument_names: Vec<&'static str>,
+    argument_names: Vec<ArgumentName<'static>>,
     arguments: ResolvedArguments<'a>,
 }
 
@@ -73,10 +74,7 @@ impl<'a> CallInput<'a> {
     ) -> Self {
         let cli = selection.cli_of(tool);
         let arguments = selection.tables.arguments.rows().slice(tool.arguments);
-        let argument_names: Vec<&'static str> = arguments
-            .iter()
-            .map(|argument| selection.text(argument.name))
-            .collect();
+        let argument_names = argument_names(selection, tool);
         let mut resolved = resolve_names(&request.arguments, &argument_names);
         for argument in arguments.iter() {
             resolved.parse_nested_json(selection.text(argument.name), argument.shape);
@@ -181,7 +179,7 @@ impl<'a> CallInput<'a> {
     }
 
     /// The names of the tool's arguments.
-    pub(crate) fn argument_names(&self) -> &[&'static str] {
+    pub(crate) fn argument_names(&self) -> &[ArgumentName<'static>] {
         &self.argument_names
     }
 
@@ -190,12 +188,18 @@ impl<'a> CallInput<'a> {
         self.arguments.arguments.get(name)
     }
 
+    /// The arguments of the call under the names that the tool defines.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let arguments = self.arguments.arguments.iter();
+        arguments.map(|(name, value)| (name.as_str(), value))
+    }
+
     /// The keys of the call that are no arguments of the tool, with their values.
     pub(crate) fn unknown_arguments_given(&self) -> Vec<(&str, &Value)> {
-        let arguments = self.request.arguments.iter();
-        let arguments = arguments.filter(|(key, _)| self.arguments.unknown.contains(&key.as_str()));
-        let given = arguments.chain(&self.request.unknown_parameters);
-        given.map(|(key, value)| (key.as_str(), value)).collect()
+        let parameters = self.request.unknown_parameters.iter();
+        let parameters = parameters.map(|(key, value)| (key.as_str(), value));
+        let arguments = self.arguments.unknown.iter().copied();
+        arguments.chain(parameters).collect()
     }
 
     /// The error lines for the keys of a call: two keys for one argument and broken JSON, then empty and unknown
@@ -242,19 +246,14 @@ impl<'a> CallInput<'a> {
 
     /// A line for each text for a list that holds several values. As one value, it would be another path to delete, or
     /// exclude nothing.
-    fn joined_lists(&self) -> Vec<String> {
+    pub(crate) fn joined_lists(&self) -> Vec<String> {
         let rows = self.selection.tables.arguments.rows();
         let rows = rows.slice(self.tool.arguments).iter();
         let lists = rows.filter(|row| row.shape == ValueShape::List);
         let lines = lists.filter_map(|row| {
             let name = self.selection.text(row.name);
             let text = self.arguments.arguments.get(name)?.as_str()?;
-            let values = json!(joined_values(text)?).to_string();
-            let (values, one) = (truncate_for_message(&values), json!([text]).to_string());
-            let one = truncate_for_message(&one);
-            Some(format!(
-                "Argument '{name}': pass a list: {values}, or {one} for one value"
-            ))
+            Some(several_values_line(name, text, &joined_values(text)?))
         });
         lines.collect()
     }
@@ -319,18 +318,21 @@ impl<'a> CallInput<'a> {
     pub(crate) fn unknown_arguments(&self) -> Vec<String> {
         let names = &self.argument_names;
         // What is given already is not meant by another key.
-        let is_given = |name: &&&str| self.arguments.arguments.contains_key(**name);
-        let free = names.iter().filter(|name| !is_given(name));
-        let mut free: Vec<&str> = free.copied().collect();
+        let is_free =
+            |argument: &&ArgumentName| !self.arguments.arguments.contains_key(argument.name);
+        let mut free: Vec<ArgumentName> = names.iter().filter(is_free).copied().collect();
         let mut lines = Vec::new();
-        for key in self.arguments.unknown.iter().take(MAX_UNKNOWN_LINES) {
-            lines.push(unknown_argument(key, names, &free));
-            let suggested = suggestion(key, &free);
-            free.retain(|name| Some(*name) != suggested);
+        for (key, value) in self.arguments.unknown.iter().take(MAX_UNKNOWN_LINES) {
+            lines.push(unknown_argument(key, value, names, &free));
+            let suggested = suggestion(key, value, &free);
+            free.retain(|argument| Some(argument.name) != suggested);
         }
-        let parameters = self.request.unknown_parameters.keys();
-        let parameters = parameters.map(|key| unknown_parameter(key, names, &free));
-        lines.extend(parameters.take(MAX_UNKNOWN_LINES - lines.len()));
+        let parameters = self.request.unknown_parameters.iter();
+        for (key, value) in parameters.take(MAX_UNKNOWN_LINES - lines.len()) {
+            lines.push(unknown_parameter(key, value, names, &free));
+            let meant = meant_name(key, value, &free);
+            free.retain(|argument| Some(argument.name) != meant);
+        }
         let count = self.arguments.unknown.len() + self.request.unknown_parameters.len();
         let more = count.saturating_sub(MAX_UNKNOWN_LINES);
         lines.extend((more > 0).then(|| format!("{more} more unknown arguments")));

@@ -205,7 +205,6 @@ impl Selection {
         let limits = ArgumentLimits {
             rows: self.tables.limits.rows().slice(tool.limits),
             text: &self.tables.text,
-            automata: &self.tables.automata,
         };
         let write = |reader: &mut _, argv: &mut _| (self.catalog.call)(cli, number, reader, argv);
         read_call(

@@ -256,6 +256,7 @@ mod tests {
             default: Vec::new(),
             choices: Vec::new(),
             placement: PlacementKind::Positional,
+            flag: "",
             is_path: false,
             limits: Vec::new(),
         };
@@ -288,7 +289,6 @@ mod tests {
         let pattern = PatternFacts {
             text: "a",
             schema: Some("^a$"),
-            automaton: &[],
         };
         let matched = ArgumentFacts {
             limits: vec![LimitFacts {

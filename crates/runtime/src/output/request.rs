@@ -4,7 +4,9 @@ use bumpalo::Bump;
 use climax_runner::OutputId;
 
 use crate::call::CallRequest;
-use crate::call::argument_names::{resolve_names, unknown_argument, unknown_parameter};
+use crate::call::argument_names::{
+    ArgumentName, resolve_names, unknown_argument, unknown_parameter,
+};
 use climax_arguments::reader::{ArgumentLimits, ArgumentReader, CallRefusal};
 
 const ARGUMENT_NAMES: [&str; 6] = ["id", "from_line", "lines", "from_byte", "bytes", "pattern"];
@@ -46,7 +48,8 @@ impl OutputRequest {
 /// # Errors
 /// Everything that is wrong with them.
 pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
-    let resolved = resolve_names(&call.arguments, &ARGUMENT_NAMES);
+    let names = ARGUMENT_NAMES.map(ArgumentName::text);
+    let resolved = resolve_names(&call.arguments, &names);
     let arena = Bump::new();
     let mut reader = ArgumentReader::new(&resolved.arguments, &arena, ArgumentLimits::default());
     let mut errors = resolved.errors;
@@ -77,9 +80,9 @@ pub(super) fn parse(call: &CallRequest) -> Result<OutputRequest, CallRefusal> {
         ));
     }
     let unknown = resolved.unknown.iter();
-    errors.extend(unknown.map(|key| unknown_argument(key, &ARGUMENT_NAMES, &ARGUMENT_NAMES)));
-    let parameters = call.unknown_parameters.keys();
-    errors.extend(parameters.map(|key| unknown_parameter(key, &ARGUMENT_NAMES, &ARGUMENT_NAMES)));
+    errors.extend(unknown.map(|(key, value)| unknown_argument(key, value, &names, &names)));
+    let parameters = call.unknown_parameters.iter();
+    errors.extend(parameters.map(|(key, value)| unknown_parameter(key, value, &names, &names)));
     reader.finish(errors)?;
     Ok(OutputRequest {
         id: id.to_owned(),

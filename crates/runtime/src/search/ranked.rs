@@ -9,6 +9,9 @@ use climax_discovery::tokens::normalised_name;
 
 use crate::catalog::selection::Selection;
 
+/// The estimated probability of the best match below which all matches are accidental.
+const MIN_BEST_SCORE: f64 = 0.02;
+
 /// The matches of a query.
 pub(crate) struct RankedMatches {
     /// Sorted best first, up to the limit of the search.
@@ -22,9 +25,16 @@ pub(crate) struct RankedMatches {
 }
 
 impl RankedMatches {
-    /// Removes the matches that are too weak next to the best one. A tool whose name is the query stays.
+    /// Removes the matches that are too weak next to the best one, or all if even that is accidental. A tool whose name is
+    /// the query stays.
     pub(crate) fn keep_useful(&mut self) {
-        let useful_count = self.ranked.useful_count();
+        let best_score = self.best.iter().map(|found| found.score);
+        let best_score = best_score.fold(0.0, f64::max);
+        let useful_count = if best_score < MIN_BEST_SCORE {
+            0
+        } else {
+            self.ranked.useful_count()
+        };
         let useful = self.ranked.best.iter().take(useful_count);
         let useful: HashSet<u32> = useful.map(|hit| hit.tool).collect();
         self.best

@@ -4,29 +4,34 @@
 mod correction;
 mod description;
 mod related;
+mod values;
 
 use std::env;
 
 use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::refuses_unknown_arguments;
-use climax_core::scalar::ValueShape;
+use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
+use climax_discovery::synonyms::normalise_name;
 use climax_policy::limit::truncate_for_message;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::call::CallRequest;
 use crate::call::answer::CallResult;
-use crate::call::argument_names::{ignored_arguments_hint, meant_name};
-use crate::call::joined_list::{joined_values, joined_words};
+use crate::call::argument_names::{
+    ArgumentName, argument_names, ignored_arguments_hint, meant_name,
+};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
-use correction::{UnexplainedKey, corrected_call, given, unfitting_arguments};
+use correction::{corrected_call, given_arguments, is_dry_run, unfitting_arguments};
 use description::{details, summaries};
 use related::{
-    RelatedTools, continued_names, has_words_of, related_tools, shares_a_word, similar_tool,
-    tools_for_unknown_arguments, tools_in_description, tools_named_by_unknown_arguments,
-    tools_that_take_more,
+    RelatedTools, begins_alike, continued_names, related_tools, similar_tool, tools_in_description,
+    tools_named_by_unknown_arguments, tools_that_take_more,
 };
+use values::value_notes;
+
+/// Longer names of unknown tools get no hints.
+const MAX_TOOL_NAME_BYTES: usize = 128;
 
 /// How a call ended, as far as hints depend on it.
 #[derive(Clone, Copy)]
@@ -41,21 +46,24 @@ pub(super) struct CallEnd {
 /// Hints for a call of an unknown tool: a tool with a similar name, or else tools that the name may stand for,
 /// with descriptions of these tools and the call that is probably meant.
 pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> Vec<String> {
+    if request.tool.len() > MAX_TOOL_NAME_BYTES {
+        return Vec::new();
+    }
     let suggestion = match similar_tool(selection, &request.tool) {
-        Some((tool, name)) => suggest_similar(selection, &tool, name),
+        Some((tool, name)) => suggest_similar(selection, request, &tool, name),
         None => suggest_related(selection, request),
     };
     let mut texts = suggestion.descriptions;
-    if given(request).next().is_some() {
-        // Another tool may take the arguments, but do something else with them.
-        let first = suggestion.names.first();
-        if let Some((number, tool)) = first.and_then(|name| selection.find_tool(name)) {
-            let is_plausible = suggestion.is_named || has_words_of(selection, &tool, &request.tool);
-            let correction = is_plausible.then(|| {
-                corrected_call(selection, (number, &tool), request, suggestion.unexplained)
-            });
-            let unfitting = || unfitting_arguments(selection, &tool, request);
-            texts.extend(correction.flatten().or_else(unfitting));
+    let first = suggestion.names.first();
+    if let Some((number, tool)) = first.and_then(|name| selection.find_tool(name)) {
+        let names = argument_names(selection, &tool);
+        let given = given_arguments(request);
+        let meant = given.filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
+        let meant: Vec<_> = meant.collect();
+        texts.extend(value_notes(selection, &tool, &meant, false));
+        texts.extend(unfitting_arguments(selection, &tool, request));
+        if suggestion.is_certain && given_arguments(request).next().is_some() {
+            texts.extend(corrected_call(selection, (number, &tool), request));
         }
     }
     let hints = [suggestion.text, texts.join("\n")].into_iter();
@@ -68,29 +76,34 @@ struct Suggestion {
     descriptions: Vec<String>,
     /// The tools that may be called instead.
     names: Vec<&'static str>,
-    /// Whether a name, a program or a keyword suggests the first one. A search found the others.
-    is_named: bool,
-    unexplained: UnexplainedKey,
+    /// Whether the first one is so probably meant that the call may be corrected to it.
+    is_certain: bool,
 }
 
-fn suggest_similar(selection: &Selection, tool: &ToolRow, name: &'static str) -> Suggestion {
+fn suggest_similar(
+    selection: &Selection,
+    request: &CallRequest,
+    tool: &ToolRow,
+    name: &'static str,
+) -> Suggestion {
     let continued = continued_names(selection, name);
     let descriptions = [details(selection, tool)].into_iter();
+    let is_same = normalise_name(name) == normalise_name(&request.tool);
     Suggestion {
         text: format!("Did you mean {name}?"),
         descriptions: descriptions
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
-        is_named: true,
-        unexplained: UnexplainedKey::PlaceIfUnambiguous,
+        is_certain: is_same
+            || assumed_risk(tool.risk) < Risk::Destructive && begins_alike(name, &request.tool),
     }
 }
 
 fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
     let RelatedTools {
         names,
-        is_named,
+        is_certain,
         unknown_words,
     } = related_tools(selection, request);
     let mut lines = Vec::new();
@@ -105,25 +118,29 @@ fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
         text: lines.join("\n"),
         descriptions: summaries(selection, &names).collect(),
         names,
-        is_named,
-        unexplained: UnexplainedKey::GiveUp,
+        is_certain,
     }
 }
 
-/// Hints for a call of a tool: notes about its arguments, tools that unknown arguments may belong to, the arguments of the
-/// tool if those of the call are invalid, and the call that is probably meant.
+/// Hints for a call of a tool: notes about its arguments, tools that unknown arguments may belong to, the arguments of
+/// the tool if those of the call are invalid, and the call that is probably meant.
 pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
+    let tool = input.tool();
     let is_refused = end.result == CallResult::InvalidArguments;
     let has_unknown_keys = input.has_unknown_keys();
     // The contract has one text for other refusals.
-    let is_beyond_contract = has_unknown_keys || is_refused && input.tool().risk.is_some();
+    if is_refused && !has_unknown_keys && tool.risk.is_none() {
+        return Vec::new();
+    }
     let mut lines = notes(selection, input, end);
-    if !is_beyond_contract {
+    if !has_unknown_keys && !is_refused {
         let text = (!lines.is_empty()).then(|| lines.join("\n"));
         return text.into_iter().collect();
     }
-    let mut related = meant_tools(selection, input, is_refused);
-    let correction = correction(selection, input, &related);
+    let mut related = meant_tools(selection, input);
+    // A command that may have had an effect must not run twice.
+    let may_repeat = end.result != CallResult::Succeeded || tool.risk == Some(Risk::Read);
+    let correction = correction(selection, input, &related).filter(|_| may_repeat);
     if is_refused && correction.is_none() {
         let mut named = tools_in_description(selection, input);
         named.retain(|name| !related.contains(name));
@@ -134,7 +151,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     }
     let mut texts = Vec::new();
     if is_refused || correction.is_none() {
-        texts.push(details(selection, input.tool()));
+        texts.push(details(selection, tool));
     }
     texts.extend(summaries(selection, &related));
     texts.extend(correction);
@@ -145,77 +162,70 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
 /// Lines about the arguments of a call: what was ignored, what was probably not taken as meant, and what is missing.
 fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
     let tool = input.tool();
-    let has_unknown_keys = input.has_unknown_keys();
-    let mut lines = Vec::new();
+    let had_effect = end.result == CallResult::Succeeded && !end.is_silent;
+    let mut values = value_notes(selection, tool, &meant_arguments(input), had_effect);
     let unknown = input.unknown_arguments().into_iter();
-    if end.result == CallResult::InvalidArguments {
-        // A refusal by other tools has these lines itself.
-        lines.extend(unknown.filter(|_| !refuses_unknown_arguments(tool.risk)));
-        let is_beyond_contract = has_unknown_keys || tool.risk.is_some();
-        if is_beyond_contract && !has_absolute_path(selection, input) {
-            lines.extend(missing_directory(selection, input, end));
-        }
-    } else {
+    let mut lines = Vec::new();
+    if end.result != CallResult::InvalidArguments {
         lines.extend(ignored_arguments_hint(unknown));
-        lines.extend(joined_lists(selection, input, end));
-        lines.extend(wildcards(selection, input, end));
+        lines.extend(values);
         lines.extend(missing_directory(selection, input, end));
+    } else if refuses_unknown_arguments(tool.risk) {
+        // The refusal has the other lines itself.
+        let said = input.joined_lists();
+        values.retain(|line| !said.contains(line));
+        lines.extend(values);
+    } else {
+        lines.extend(unknown.map(|line| format!("  - {line}")));
+        lines.extend(values);
     }
-    lines.extend(missing_dry_run(input).filter(|_| has_unknown_keys));
+    lines.extend(missing_dry_run(input));
     lines
 }
 
-/// The tools that the unknown arguments of a call may belong to.
-fn meant_tools(
-    selection: &Selection,
-    input: &CallInput<'_>,
-    is_refused: bool,
-) -> Vec<&'static str> {
-    let named = tools_named_by_unknown_arguments(selection, input);
-    if !named.is_empty() || !input.has_unknown_keys() {
-        return named;
-    }
-    let take_more = tools_that_take_more(selection, input);
-    let mut alike = take_more.clone();
-    alike.retain(|name| shares_a_word(selection, input, name));
-    if !alike.is_empty() {
-        return alike;
-    }
-    if !is_refused {
-        return take_more;
-    }
-    let found = tools_for_unknown_arguments(selection, input);
-    if found.is_empty() { take_more } else { found }
+/// The arguments of a call with their values, and those that unknown keys probably mean.
+fn meant_arguments<'i>(input: &'i CallInput<'_>) -> Vec<(&'i str, &'i Value)> {
+    let names = input.argument_names();
+    let unknown = input.unknown_arguments_given().into_iter();
+    let meant = unknown.filter_map(|(key, value)| Some((meant_name(key, value, names)?, value)));
+    input.arguments().chain(meant).collect()
 }
 
-/// The call that is probably meant: of the called tool, or of a related one that takes the arguments.
+/// The tools that the unknown arguments of a call may belong to.
+fn meant_tools(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str> {
+    if !input.has_unknown_keys() {
+        return Vec::new();
+    }
+    let named = tools_named_by_unknown_arguments(selection, input);
+    if named.is_empty() {
+        tools_that_take_more(selection, input)
+    } else {
+        named
+    }
+}
+
+/// The call that is probably meant: of the called tool, or of a related one that takes the arguments. Its risk is not
+/// higher.
 fn correction(
     selection: &Selection,
     input: &CallInput<'_>,
     related: &[&'static str],
 ) -> Option<String> {
     let request = input.request();
-    let called = input.numbered_tool();
-    corrected_call(
-        selection,
-        called,
-        request,
-        UnexplainedKey::PlaceIfUnambiguous,
-    )
-    .or_else(|| {
-        let mut tools = related.iter().filter_map(|name| selection.find_tool(name));
-        tools.find_map(|(number, tool)| {
-            corrected_call(selection, (number, &tool), request, UnexplainedKey::GiveUp)
-        })
+    let max_risk = assumed_risk(input.tool().risk);
+    corrected_call(selection, input.numbered_tool(), request).or_else(|| {
+        let tools = related.iter().filter_map(|name| selection.find_tool(name));
+        let mut tools = tools.filter(|(_, tool)| assumed_risk(tool.risk) <= max_risk);
+        tools.find_map(|(number, tool)| corrected_call(selection, (number, &tool), request))
     })
 }
 
 /// A line for a call that should only report what it would do, of a tool that cannot do that.
 fn missing_dry_run(input: &CallInput<'_>) -> Option<String> {
     let unknown = input.unknown_arguments_given();
-    let mut keys = unknown.iter().map(|(key, _)| *key);
-    let asks = keys.any(|key| meant_name(key, &["dry_run"]).is_some());
-    let has_one = meant_name("dry_run", input.argument_names()).is_some();
+    let asks = unknown.iter().any(|(key, _)| is_dry_run(key));
+    let mut names = input.argument_names().iter();
+    let has_one = names.any(|argument| is_dry_run(argument.name));
     (asks && !has_one).then(|| format!("{} has no dry run", input.tool_name()))
 }
 
@@ -234,44 +244,24 @@ fn is_absolute(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.starts_with('/'))
 }
 
-/// A line for each path with a wildcard, if the call had no effect.
-fn wildcards(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
-    if end.result == CallResult::Succeeded && !end.is_silent {
-        return Vec::new();
-    }
-    let arguments = selection.tables.arguments_of(input.tool());
-    let paths = arguments.iter().filter(|argument| argument.is_path);
-    let has_wildcard = |value: &Value| match value {
-        Value::String(text) => text.contains(['*', '?']),
-        _ => false,
-    };
-    let lines = paths.filter_map(|argument| {
-        let name = argument.name;
-        let is_expected = match input.argument(name)? {
-            Value::Array(items) => items.iter().any(has_wildcard),
-            value => has_wildcard(value),
-        };
-        is_expected
-            .then(|| format!("Argument '{name}' was passed as it is: no shell expands '*' and '?'"))
-    });
-    lines.collect()
-}
-
 /// A line about the directory in which a command ran, if the call could have chosen it, and the command failed or an ignored
 /// argument was meant to choose it.
 fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Option<String> {
     let arguments = selection.tables.arguments_of(input.tool());
     let mut arguments = arguments.iter();
     let directory = arguments.find(|argument| argument.placement == PlacementKind::Directory)?;
-    let name = directory.name;
-    let is_given = input.argument(name).is_some_and(|value| !value.is_null());
+    let is_given = input
+        .argument(directory.name)
+        .is_some_and(|value| !value.is_null());
+    if is_given || !directory.default.is_empty() {
+        return None;
+    }
+    let name = ArgumentName::text(directory.name);
     let unknown = input.unknown_arguments_given();
-    let mut keys = unknown.iter().map(|(key, _)| *key);
-    let was_meant = keys.any(|key| meant_name(key, &[name]).is_some());
-    let is_refused = end.result == CallResult::InvalidArguments;
-    // A refusal says itself which argument was meant for the directory.
-    let may_matter = was_meant != is_refused || end.result == CallResult::Failed;
-    if is_given || !may_matter || !directory.default.is_empty() {
+    let mut keys = unknown.iter();
+    let was_meant = keys.any(|(key, value)| meant_name(key, value, &[name]).is_some());
+    let has_failed = end.result == CallResult::Failed && !has_absolute_path(selection, input);
+    if !was_meant && !has_failed {
         return None;
     }
     let default = match input.default_directory() {
@@ -282,30 +272,8 @@ fn missing_directory(selection: &Selection, input: &CallInput<'_>, end: CallEnd)
             .map(|path| path.display().to_string()),
     };
     let default = default.unwrap_or_else(|| "the default directory".to_owned());
-    let ran = if is_refused { "would run" } else { "ran" };
     Some(format!(
-        "Argument '{name}' was not given: the command {ran} in {default}"
+        "Argument '{}' was not given: the command ran in {default}",
+        name.name
     ))
-}
-
-/// A line for each text that was taken as the only item of a list, but looks like several.
-fn joined_lists(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
-    let arguments = selection.tables.arguments_of(input.tool());
-    let lists = arguments
-        .iter()
-        .filter(|argument| argument.shape == ValueShape::List);
-    // A single value may contain spaces, but not often one that has no effect.
-    let may_have_spaces = end.result == CallResult::Succeeded && !end.is_silent;
-    let lines = lists.filter_map(|argument| {
-        let name = argument.name;
-        let text = input.argument(name)?.as_str()?;
-        let words = || joined_words(text).filter(|_| !may_have_spaces);
-        let items = joined_values(text).or_else(words)?;
-        let list = json!(items).to_string();
-        let list = truncate_for_message(&list);
-        Some(format!(
-            "Argument '{name}' was taken as one value: for several, pass a list: {list}"
-        ))
-    });
-    lines.collect()
 }

@@ -9,7 +9,7 @@ use super::Answer;
 use crate::call::CallRequest;
 use crate::call::answer::CallAnswer;
 use crate::call::argument_names::{
-    ignored_arguments_hint, resolve_names, unknown_argument, unknown_parameter,
+    ArgumentName, ignored_arguments_hint, resolve_names, unknown_argument, unknown_parameter,
 };
 use crate::search::SearchQuery;
 use climax_arguments::reader::CallRefusal;
@@ -31,13 +31,14 @@ pub(crate) struct SearchRequest {
 /// # Errors
 /// An answer that lists arguments that are given twice.
 pub(crate) fn search_request(arguments: &Map<String, Value>) -> Result<SearchRequest, Answer> {
-    let resolved = resolve_names(arguments, &SEARCH_ARGUMENTS);
+    let names = SEARCH_ARGUMENTS.map(ArgumentName::text);
+    let resolved = resolve_names(arguments, &names);
     if !resolved.errors.is_empty() {
         return Err(refusal(resolved.errors));
     }
     let unknown = resolved.unknown.iter();
     let hint = ignored_arguments_hint(
-        unknown.map(|key| unknown_argument(key, &SEARCH_ARGUMENTS, &SEARCH_ARGUMENTS)),
+        unknown.map(|(key, value)| unknown_argument(key, value, &names, &names)),
     );
     let filter = |name: &str| match resolved.arguments.get(name)? {
         Value::String(text) => Some(text.clone()),
@@ -86,7 +87,7 @@ const ARGS_NAMES: [&str; 5] = ["args", "arguments", "parameters", "params", "inp
 /// # Errors
 /// An answer that lists the problems with the arguments.
 pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequest, Answer> {
-    let named = resolve_names(&arguments, &["tool_name", "args"]);
+    let named = resolve_names(&arguments, &["tool_name", "args"].map(ArgumentName::text));
     if !named.errors.is_empty() {
         return Err(refusal(named.errors));
     }
@@ -103,8 +104,8 @@ pub(super) fn call_request(mut arguments: Map<String, Value>) -> Result<CallRequ
         None | Some(Value::Null) => {
             let mut lines = vec!["Missing required argument 'tool_name'".to_owned()];
             let is_known = |name: &str| name == "args" || ARGS_NAMES.contains(&name);
-            let unknown = arguments.keys().filter(|name| !is_known(name));
-            lines.extend(unknown.map(|name| unknown_parameter(name, &[], &[])));
+            let unknown = arguments.iter().filter(|(name, _)| !is_known(name));
+            lines.extend(unknown.map(|(name, value)| unknown_parameter(name, value, &[], &[])));
             return Err(refusal(lines));
         }
         Some(other) => {

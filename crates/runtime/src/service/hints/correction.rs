@@ -1,17 +1,18 @@
 //! Turns a call with mistakes into the call that it probably means.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use climax_catalog::facts::{ArgumentFacts, PlacementKind};
+use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
+use climax_core::risk::{Risk, refuses_unknown_arguments};
 use climax_core::scalar::{ArgumentType, ValueShape};
-use climax_input::fields::closest;
+use climax_discovery::synonyms::normalise_name;
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value, json};
 
+use super::values::has_unexpanded_wildcard;
 use crate::call::CallRequest;
-use crate::call::argument_names::meant_name;
+use crate::call::argument_names::{ArgumentName, argument_names, boolean_word, meant_name};
 use crate::call::joined_list::{joined_values, joined_words};
 use crate::call::plan::CallInput;
 use crate::catalog::selection::Selection;
@@ -23,41 +24,44 @@ const MAX_NAMED_KEYS: usize = 8;
 /// Longer calls are not repeated in an answer.
 const MAX_CORRECTION_BYTES: usize = 2_000;
 
-/// What a correction may do with a key that no argument's name explains.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum UnexplainedKey {
-    /// Take it for the only missing required argument. For a tool that the agent named.
-    PlaceIfUnambiguous,
-    /// Give up. For a tool that was guessed: `{"delete": "v1"}` must not create the tag.
-    GiveUp,
-}
-
-/// The call that a request for a tool probably means, as the arguments of `climax_call`. There is none if a key fits no
-/// argument, or if the tool would refuse the arguments: nothing that the agent said is left out.
+/// The call of a tool that a request probably means, as the arguments of `climax_call`. There is none unless every key fits
+/// an argument by its name, a synonym or its flag, and the tool accepts the values. If the request names the tool, arguments
+/// that are `null` are left out.
 pub(super) fn corrected_call(
     selection: &Selection,
     tool: (u32, &ToolRow),
     request: &CallRequest,
-    unexplained: UnexplainedKey,
 ) -> Option<String> {
-    let arguments = corrected_arguments(selection, tool, request, unexplained)?;
+    let arguments = corrected_arguments(selection, tool, request)?;
     let name = selection.text(tool.1.name);
     let call = json!({"tool_name": name, "args": arguments}).to_string();
     (call.len() <= MAX_CORRECTION_BYTES).then(|| format!("Corrected call: {call}"))
 }
 
 /// The keys and values of a call, inside and outside of its arguments.
-pub(super) fn given(request: &CallRequest) -> impl Iterator<Item = (&String, &Value)> {
+pub(super) fn given_arguments(request: &CallRequest) -> impl Iterator<Item = (&String, &Value)> {
     let given = request.arguments.iter().chain(&request.unknown_parameters);
     given.take(MAX_KEYS)
 }
 
-/// How many keys of a request an argument of a tool fits.
-pub(super) fn fitting_keys(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
-    let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let fits = |key: &str| meant_name(key, &names).is_some();
-    given(request).filter(|(key, _)| fits(key)).count()
+/// Whether a key asks for a dry run. That says nothing about the tool that is meant.
+pub(super) fn is_dry_run(key: &str) -> bool {
+    let dry_run = ArgumentName::text("dry_run");
+    meant_name(key, &Value::Null, &[dry_run]).is_some()
+}
+
+/// How many keys of a request an argument of a tool fits, and how many there are.
+pub(super) fn fitting_keys(
+    selection: &Selection,
+    tool: &ToolRow,
+    request: &CallRequest,
+) -> (usize, usize) {
+    let names = argument_names(selection, tool);
+    let given = given_arguments(request).filter(|(key, _)| !is_dry_run(key));
+    given.fold((0, 0), |(fitting, count), (key, value)| {
+        let fits = meant_name(key, value, &names).is_some();
+        (fitting + usize::from(fits), count + 1)
+    })
 }
 
 /// A line with the keys of a request that no argument of a tool fits.
@@ -66,11 +70,10 @@ pub(super) fn unfitting_arguments(
     tool: &ToolRow,
     request: &CallRequest,
 ) -> Option<String> {
-    let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    let keys = given(request).map(|(key, _)| key);
-    let keys = keys.filter(|key| meant_name(key, &names).is_none());
-    let keys = keys.map(|key| format!("'{}'", truncate_for_message(key)));
+    let names = argument_names(selection, tool);
+    let keys =
+        given_arguments(request).filter(|(key, value)| meant_name(key, value, &names).is_none());
+    let keys = keys.map(|(key, _)| format!("'{}'", truncate_for_message(key)));
     let keys: Vec<String> = keys.take(MAX_NAMED_KEYS).collect();
     let name = selection.text(tool.name);
     (!keys.is_empty()).then(|| format!("{name} has no argument {}", keys.join(", ")))
@@ -89,60 +92,31 @@ fn corrected_arguments(
     selection: &Selection,
     (number, tool): (u32, &ToolRow),
     request: &CallRequest,
-    unexplained: UnexplainedKey,
 ) -> Option<Map<String, Value>> {
     if request.arguments.len() + request.unknown_parameters.len() > MAX_KEYS {
         return None;
     }
     let arguments = selection.tables.arguments_of(tool);
-    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
-    // `null` means the same as leaving the argument out.
-    let given = given(request).filter(|(_, value)| !value.is_null());
-    let mut directories = arguments.iter();
-    let directory = directories.find(|argument| argument.placement == PlacementKind::Directory);
-    let is_given = |name: &str| {
-        let mut keys = request
-            .arguments
-            .keys()
-            .chain(request.unknown_parameters.keys());
-        keys.any(|key| meant_name(key, &names) == Some(name))
-    };
-    let free_directory = directory.map(|argument| argument.name);
-    let free_directory = free_directory.filter(|name| !is_given(name));
+    let names = argument_names(selection, tool);
+    let is_called = selection.text(tool.name) == request.tool;
     let mut corrected = Map::new();
-    let mut unmatched = Vec::new();
-    for (key, value) in given {
-        let Some(name) = meant_name(key, &names) else {
-            unmatched.push((key, value));
+    for (key, value) in given_arguments(request) {
+        // `null` means the same as leaving the argument out, but `delete: null` must not delete.
+        if value.is_null() && is_called {
             continue;
-        };
-        let argument = arguments.iter().find(|argument| argument.name == name)?;
-        if may_join_paths(argument, value) {
-            return None;
         }
-        let value = corrected_value(argument, value).into_owned();
-        let repository = repository(&value).filter(|_| !argument.required);
-        let (name, value) = match (free_directory, repository) {
-            (Some(directory), Some(repository)) => (directory, repository),
-            _ => (name, value),
+        let (name, value) = match meant_name(key, value, &names) {
+            Some(name) => {
+                let argument = arguments.iter().find(|argument| argument.name == name)?;
+                let value = corrected_value(tool.risk, argument, value)?;
+                (name, value.into_owned())
+            }
+            None if is_switch(value) => format_named(key, &arguments)?,
+            None => return None,
         };
         if corrected.insert(name.to_owned(), value).is_some() {
             return None;
         }
-    }
-    let is_only = unmatched.len() <= 1;
-    for (key, value) in unmatched {
-        let is_free = |argument: &&ArgumentFacts<'_>| !corrected.contains_key(argument.name);
-        let free: Vec<&ArgumentFacts<'_>> = arguments.iter().filter(is_free).collect();
-        let (argument, value) = if is_switch(value) {
-            format_named(key, &free)?
-        } else if is_only && unexplained == UnexplainedKey::PlaceIfUnambiguous {
-            let argument = only(free.into_iter().filter(|argument| argument.required))?;
-            (argument, corrected_value(argument, value).into_owned())
-        } else {
-            return None;
-        };
-        corrected.insert(argument.name.to_owned(), value);
     }
     let request = CallRequest {
         tool: request.tool.clone(),
@@ -153,54 +127,49 @@ fn corrected_arguments(
     is_valid.then_some(request.arguments)
 }
 
-/// Whether a text for a list of paths is either several paths or one with spaces.
-fn may_join_paths(argument: &ArgumentFacts<'_>, value: &Value) -> bool {
-    let text = value.as_str().unwrap_or_default();
-    let is_unclear = joined_values(text).is_none() && joined_words(text).is_some();
-    argument.is_path && argument.shape == ValueShape::List && is_unclear
-}
-
-/// The value, if it is the absolute path of a Git repository. Given as the `path` that limits a command, it probably means
-/// the directory in which the command runs.
-fn repository(value: &Value) -> Option<Value> {
-    let value = match value {
-        Value::Array(items) => only(items.iter())?,
-        value => value,
-    };
-    let path = Path::new(value.as_str()?);
-    (path.is_absolute() && path.join(".git").exists()).then(|| value.clone())
+/// The items of a text for a list: itself, or its parts between commas. There are none if it may be several values or one
+/// with spaces. A tool that changes something must not take a path apart: `my file.txt` may exist, and so may `my`.
+fn list_items(risk: Option<Risk>, is_path: bool, text: &str) -> Option<Vec<&str>> {
+    let may_split = !is_path || !refuses_unknown_arguments(risk);
+    match joined_values(text) {
+        Some(items) => (may_split && text.contains(',')).then_some(items),
+        None => joined_words(text).is_none().then(|| vec![text]),
+    }
 }
 
 /// The format of this name: `oneline: true` means `format: "oneline"`. Only formats are switched on that way: `dev: true`
 /// does not mean `omit: "dev"`.
-fn format_named<'f, 'v>(
-    key: &str,
-    arguments: &[&'f ArgumentFacts<'v>],
-) -> Option<(&'f ArgumentFacts<'v>, Value)> {
+fn format_named<'f>(key: &str, arguments: &[ArgumentFacts<'f>]) -> Option<(&'f str, Value)> {
     let choice = key.replace('_', "-");
-    let argument = arguments
-        .iter()
-        .find(|argument| argument.name == "format")?;
+    let mut arguments = arguments.iter();
+    let argument = arguments.find(|argument| argument.name == "format")?;
     let mut choices = argument.choices.iter();
     let has_choice = choices.any(|known| known.to_string() == choice);
-    has_choice.then(|| (*argument, json!(choice)))
+    has_choice.then(|| (argument.name, json!(choice)))
 }
 
-/// The only item of an iterator.
-fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
-    let first = items.next()?;
-    items.next().is_none().then_some(first)
-}
-
-/// A value in the form that an argument takes: a list for text with commas, a boolean for "yes", the choice that is
-/// spelt alike.
-fn corrected_value<'v>(argument: &ArgumentFacts<'_>, value: &'v Value) -> Cow<'v, Value> {
+/// A value in the form that an argument takes: a list for text with commas, JSON for an object, a boolean for "yes", the
+/// choice that is spelt alike. There is none if the value may mean several things.
+fn corrected_value<'v>(
+    risk: Option<Risk>,
+    argument: &ArgumentFacts<'_>,
+    value: &'v Value,
+) -> Option<Cow<'v, Value>> {
+    if has_unexpanded_wildcard(argument, value) {
+        return None;
+    }
     let corrected = match (argument.shape, value) {
-        (ValueShape::List, Value::String(text)) => joined_values(text).map(|items| json!(items)),
+        (ValueShape::List, Value::String(text)) => {
+            let items = list_items(risk, argument.is_path, text)?;
+            (items.len() > 1).then(|| json!(items))
+        }
         (ValueShape::Single, Value::Array(items)) => match items.as_slice() {
-            [item] => return corrected_value(argument, item),
+            [item] => return corrected_value(risk, argument, item),
             _ => None,
         },
+        (ValueShape::Single, Value::Object(_)) if argument.kind == ArgumentType::String => {
+            Some(json!(value.to_string()))
+        }
         (ValueShape::Single, Value::String(text)) if argument.kind == ArgumentType::Boolean => {
             boolean_word(text).map(Value::Bool)
         }
@@ -212,32 +181,19 @@ fn corrected_value<'v>(argument: &ArgumentFacts<'_>, value: &'v Value) -> Cow<'v
         }
         _ => None,
     };
-    corrected.map_or(Cow::Borrowed(value), Cow::Owned)
+    Some(corrected.map_or(Cow::Borrowed(value), Cow::Owned))
 }
 
-fn boolean_word(text: &str) -> Option<bool> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "yes" | "y" | "on" | "true" => Some(true),
-        "no" | "n" | "off" | "false" => Some(false),
-        _ => None,
-    }
-}
-
-/// The choice that is spelt alike, or the only one with which the text begins or ends: `TERM` for `SIGTERM`, `f` for
-/// `file`.
+/// The choice that differs in case and separators only, or that lacks `SIG`: `TERM` for `SIGTERM`.
 fn similar_choice<'c>(text: &str, choices: &[&'c str]) -> Option<&'c str> {
-    let text = text.to_lowercase();
-    let folded: Vec<String> = choices.iter().map(|choice| choice.to_lowercase()).collect();
-    let number_of = |found: &str| folded.iter().position(|choice| choice == found);
-    let is_part = |choice: &&String| {
-        !choice.is_empty() && (text.starts_with(*choice) || text.ends_with(*choice))
-    };
-    let names: Vec<&str> = folded.iter().map(String::as_str).collect();
-    let exact = number_of(&text);
-    let part = || number_of(only(folded.iter().filter(is_part))?);
-    let similar = || number_of(closest(&text, &names)?);
-    let number = exact.or_else(part).or_else(similar)?;
-    choices.get(number).copied()
+    let text = normalise_name(text);
+    let signal = text.strip_prefix("sig");
+    let mut choices = choices.iter();
+    let found = choices.find(|choice| {
+        let choice = normalise_name(choice);
+        !choice.is_empty() && (choice == text || Some(choice.as_str()) == signal)
+    });
+    found.copied()
 }
 
 #[cfg(test)]
@@ -245,14 +201,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_may_have_another_case_a_typo_or_more_letters() {
+    fn a_choice_may_have_another_case_other_separators_or_the_prefix_of_signals() {
         for (text, choices, expected) in [
             ("JSON", &["json", "text"][..], Some("json")),
-            ("jsn", &["json", "text"], Some("json")),
+            ("one-line", &["one_line", "text"], Some("one_line")),
             ("SIGTERM", &["TERM", "KILL", "INT"], Some("TERM")),
-            ("file", &["f", "d", "l"], Some("f")),
-            ("fold", &["f", "d"], None),
-            ("xml", &["json", "text"], None),
+            ("jsn", &["json", "text"], None),
+            ("folder", &["f", "d"], None),
+            ("ALRM", &["TERM", "KILL"], None),
+            ("", &["", "a"], None),
         ] {
             assert_eq!(similar_choice(text, choices), expected, "{text}");
         }

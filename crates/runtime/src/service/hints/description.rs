@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use climax_catalog::facts::ArgumentFacts;
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::Risk;
+use climax_core::risk::{Risk, assumed_risk};
 use climax_core::scalar::{ArgumentType, Scalar};
 use climax_discovery::notes::first_sentence;
 
@@ -23,7 +23,8 @@ pub(super) fn details(selection: &Selection, tool: &ToolRow) -> String {
     text
 }
 
-/// Tools with the first sentences of their descriptions and the names of their arguments.
+/// Tools with their descriptions and the names of their arguments. Of a description, the first sentence says enough, unless
+/// the tool is destructive: what may be lost is often said later.
 pub(super) fn summaries<'s>(
     selection: &'s Selection,
     names: &'s [&str],
@@ -33,7 +34,11 @@ pub(super) fn summaries<'s>(
 }
 
 fn summary(selection: &Selection, tool: &ToolRow) -> String {
-    let description = first_sentence(selection.text(tool.description));
+    let description = selection.text(tool.description);
+    let description = match assumed_risk(tool.risk) {
+        Risk::Destructive => description,
+        Risk::Read | Risk::Write => first_sentence(description),
+    };
     let mut text = heading(selection, tool, description);
     let arguments = selection.tables.arguments_of(tool);
     let arguments: Vec<String> = arguments.iter().map(signature).collect();
