@@ -7,10 +7,11 @@ use std::process::Command;
 
 use climax_codegen::check::check;
 use climax_codegen::facts::facts;
+use climax_codegen::model::CliModel;
 use climax_codegen::read_configs;
 use climax_discovery::tokens::{TermStemmer, for_each_word};
 use climax_input::source::read;
-use climax_tests::Server;
+use climax_tests::{Server, plain_words, training_texts};
 use serde_json::json;
 
 /// Requests and the tools that they mean. They were written without looking at any ranking.
@@ -82,11 +83,7 @@ fn paraphrases_find_the_tool_that_they_mean() {
 
 #[test]
 fn paraphrases_share_no_content_word_with_their_tool() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = read(root, &[PathBuf::from("configs")], None).expect("the configs can be read");
-    let mut diagnostics = Vec::new();
-    let configs = read_configs(&sources.all[..sources.config_count], &mut diagnostics);
-    let (clis, _) = check(configs, &mut diagnostics);
+    let clis = shipped_clis();
     let facts = facts(&clis);
     let shared = PARAPHRASES.iter().flat_map(|(request, name)| {
         let mut tools = facts.tools.iter();
@@ -101,6 +98,32 @@ fn paraphrases_share_no_content_word_with_their_tool() {
     });
     let shared: Vec<_> = shared.collect();
     assert!(shared.is_empty(), "shared words: {shared:#?}");
+}
+
+#[test]
+fn word_vectors_are_trained_on_no_paraphrase_and_no_description_of_a_shipped_tool() {
+    let clis = shipped_clis();
+    let facts = facts(&clis);
+    let requests = PARAPHRASES.iter().map(|(request, _)| *request);
+    let descriptions = facts.tools.iter().flat_map(|tool| {
+        let arguments = tool.arguments.iter();
+        let of_arguments = arguments.map(|argument| argument.description);
+        of_arguments.chain([tool.description])
+    });
+    let training_texts = training_texts();
+    let texts = requests.chain(descriptions);
+    let shared = texts.filter(|text| training_texts.contains(&plain_words(text)));
+    let shared: Vec<_> = shared.collect();
+    assert!(shared.is_empty(), "{shared:#?}");
+}
+
+/// The shipped configs, checked.
+fn shipped_clis() -> Vec<CliModel> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = read(root, &[PathBuf::from("configs")], None).expect("the configs can be read");
+    let mut diagnostics = Vec::new();
+    let configs = read_configs(&sources.all[..sources.config_count], &mut diagnostics);
+    check(configs, &mut diagnostics).0
 }
 
 /// The stems of the words of a text without stop words.

@@ -14,9 +14,13 @@ their vector by the linear map that fits the others.
 
 import argparse
 import json
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+# NumPy rounds differently with another number of threads, and reads the number when it is imported.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 import numpy
 import torch

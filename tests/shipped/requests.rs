@@ -1,5 +1,6 @@
 //! `climax_search` finds the right tool for what people ask for.
 
+use climax_tests::{plain_words, training_texts};
 use serde_json::{Value, json};
 
 use crate::{repository, server};
@@ -103,6 +104,16 @@ fn natural_requests_find_the_right_tool_first_or_among_the_first_three() {
         first >= MIN_FIRST && among_first_three >= MIN_AMONG_FIRST_THREE,
         "{first} first, {among_first_three} among the first three: {misses:#?}"
     );
+}
+
+#[test]
+fn word_vectors_are_trained_on_none_of_the_requests() {
+    let training_texts = training_texts();
+    let shared = REQUESTS
+        .iter()
+        .filter(|(request, _)| training_texts.contains(&plain_words(request)));
+    let shared: Vec<_> = shared.collect();
+    assert!(shared.is_empty(), "{shared:#?}");
 }
 
 /// The tools of a response, in the order in which an agent reads them.

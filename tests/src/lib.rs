@@ -3,6 +3,7 @@
 pub mod explore;
 mod other_user;
 mod system;
+mod training;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,6 +23,7 @@ pub use system::{
     PREPARED_PIPE_ENDS, count_files_beside_workers, count_open_files, count_processes, descendants,
     find_processes, has_exited, mark, process_status, read_bytes, send_signal,
 };
+pub use training::{plain_words, training_texts};
 
 /// How long a test waits for something before it fails. Long enough for a slow machine.
 pub const DEADLINE: Duration = Duration::from_mins(1);
