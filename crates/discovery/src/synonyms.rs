@@ -4,14 +4,15 @@ use std::sync::OnceLock;
 
 /// Argument names that mean the same, one group per line.
 const SYNONYM_GROUPS: &str = "\
-    path database db db_path db_file\n\
+    path db db_path db_file\n\
+    database db\n\
     path paths file files filename filepath file_path file_name pathname\n\
     directory dir folder cwd working_dir working_directory workdir\n\
     directory root root_dir project project_dir project_path workspace\n\
     destination dest dst output output_path output_file out o\n\
     overwrite clobber\n\
     source src from input input_file\n\
-    destination to target\n\
+    destination to\n\
     stash index stash_index\n\
     unit service\n\
     pattern query search find\n\
@@ -32,7 +33,7 @@ const SYNONYM_GROUPS: &str = "\
     repo repository\n\
     directory repo repository repo_path repo_dir\n\
     onto upstream base revision commit\n\
-    ref revision commit commits commit_hash commitish sha rev start_point upstream base\n\
+    ref revision commit commits commit_hash commitish sha rev start_point upstream\n\
     old_text old old_string search find\n\
     new_text new new_string replace replacement\n\
     separator delimiter\n\

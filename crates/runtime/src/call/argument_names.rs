@@ -209,6 +209,12 @@ fn synonym<'n>(key: &str, value: &Value, names: &[ArgumentName<'n>]) -> Option<&
     if key.len() > MAX_KEY_BYTES {
         return None;
     }
+    let normalised = normalise_name(key);
+    let mut same = names.iter();
+    let same = same.find(|argument| normalise_name(argument.name) == normalised);
+    if let Some(same) = same {
+        return same.may_take(value).then_some(same.name);
+    }
     let names = || names.iter().filter(|argument| argument.may_take(value));
     let mut with_flag = names().filter(|argument| argument.has_flag(key));
     if let (Some(argument), None) = (with_flag.next(), with_flag.next()) {
@@ -222,7 +228,10 @@ fn synonym<'n>(key: &str, value: &Value, names: &[ArgumentName<'n>]) -> Option<&
     match named_by(&synonyms_of(key)) {
         (Some(name), None) => Some(name),
         // A tool that works on no path, but in a directory.
-        (None, _) if key == "path" => named_by(&synonyms_of("directory")).0,
+        (None, _) if key == "path" => {
+            let mut directories = names().filter(|argument| argument.is_directory);
+            directories.next().map(|argument| argument.name)
+        }
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use std::env;
 
 use climax_catalog::facts::PlacementKind;
 use climax_catalog::tables::ToolRow;
-use climax_core::risk::{Risk, assumed_risk, refuses_unknown_arguments};
+use climax_core::risk::{Risk, refuses_unknown_arguments};
 use climax_discovery::synonyms::normalise_name;
 use climax_policy::limit::truncate_for_message;
 use serde_json::Value;
@@ -49,7 +49,8 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
     if request.tool.len() > MAX_TOOL_NAME_BYTES {
         return Vec::new();
     }
-    let suggestion = match similar_tool(selection, &request.tool) {
+    let unknown_name = without_namespace(&request.tool);
+    let suggestion = match similar_tool(selection, unknown_name) {
         Some((tool, name)) => suggest_similar(selection, request, &tool, name),
         None => suggest_related(selection, request),
     };
@@ -70,6 +71,12 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
     hints.filter(|text| !text.is_empty()).collect()
 }
 
+/// A name without the prefixes that clients and other servers add: `mcp__climax__git_add` is `git_add`.
+fn without_namespace(name: &str) -> &str {
+    let name = name.rsplit("__").next().unwrap_or(name);
+    name.rsplit(['.', '/', ':']).next().unwrap_or(name)
+}
+
 /// Tools that an unknown name may stand for.
 struct Suggestion {
     text: String,
@@ -88,15 +95,14 @@ fn suggest_similar(
 ) -> Suggestion {
     let continued = continued_names(selection, name);
     let descriptions = [details(selection, tool)].into_iter();
-    let is_same = normalise_name(name) == normalise_name(&request.tool);
+    let is_same = normalise_name(name) == normalise_name(without_namespace(&request.tool));
     Suggestion {
         text: format!("Did you mean {name}?"),
         descriptions: descriptions
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
-        is_certain: is_same
-            || assumed_risk(tool.risk) < Risk::Destructive && begins_alike(name, &request.tool),
+        is_certain: is_same || tool.risk == Some(Risk::Read) && begins_alike(name, &request.tool),
     }
 }
 
@@ -140,7 +146,8 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     let mut related = meant_tools(selection, input);
     // A command that may have had an effect must not run twice.
     let may_repeat = end.result != CallResult::Succeeded || tool.risk == Some(Risk::Read);
-    let correction = correction(selection, input, &related).filter(|_| may_repeat);
+    let correction = corrected_call(selection, input.numbered_tool(), input.request());
+    let correction = correction.filter(|_| may_repeat);
     if is_refused && correction.is_none() {
         let mut named = tools_in_description(selection, input);
         named.retain(|name| !related.contains(name));
@@ -202,22 +209,6 @@ fn meant_tools(selection: &Selection, input: &CallInput<'_>) -> Vec<&'static str
     } else {
         named
     }
-}
-
-/// The call that is probably meant: of the called tool, or of a related one that takes the arguments. Its risk is not
-/// higher.
-fn correction(
-    selection: &Selection,
-    input: &CallInput<'_>,
-    related: &[&'static str],
-) -> Option<String> {
-    let request = input.request();
-    let max_risk = assumed_risk(input.tool().risk);
-    corrected_call(selection, input.numbered_tool(), request).or_else(|| {
-        let tools = related.iter().filter_map(|name| selection.find_tool(name));
-        let mut tools = tools.filter(|(_, tool)| assumed_risk(tool.risk) <= max_risk);
-        tools.find_map(|(number, tool)| corrected_call(selection, (number, &tool), request))
-    })
 }
 
 /// A line for a call that should only report what it would do, of a tool that cannot do that.

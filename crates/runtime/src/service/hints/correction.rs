@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use climax_catalog::facts::ArgumentFacts;
+use climax_catalog::facts::{ArgumentFacts, PlacementKind};
 use climax_catalog::tables::ToolRow;
 use climax_core::risk::{Risk, refuses_unknown_arguments};
 use climax_core::scalar::{ArgumentType, ValueShape};
-use climax_discovery::synonyms::normalise_name;
+use climax_discovery::synonyms::{normalise_name, synonyms_of};
 use climax_policy::limit::truncate_for_message;
 use serde_json::{Map, Value, json};
 
@@ -108,6 +108,11 @@ fn corrected_arguments(
         let (name, value) = match meant_name(key, value, &names) {
             Some(name) => {
                 let argument = arguments.iter().find(|argument| argument.name == name)?;
+                let is_scope = key == "path" && argument.placement == PlacementKind::Directory;
+                if is_scope && refuses_unknown_arguments(tool.risk) {
+                    // A limit to a path is not the directory of the whole.
+                    return None;
+                }
                 let value = corrected_value(tool.risk, argument, value)?;
                 (name, value.into_owned())
             }
@@ -128,11 +133,10 @@ fn corrected_arguments(
 }
 
 /// The items of a text for a list: itself, or its parts between commas. There are none if it may be several values or one
-/// with spaces. A tool that changes something must not take a path apart: `my file.txt` may exist, and so may `my`.
-fn list_items(risk: Option<Risk>, is_path: bool, text: &str) -> Option<Vec<&str>> {
-    let may_split = !is_path || !refuses_unknown_arguments(risk);
+/// with spaces. For a tool that changes something, no text is split: `a,b` may exist, and so may `a`.
+fn list_items(risk: Option<Risk>, text: &str) -> Option<Vec<&str>> {
     match joined_values(text) {
-        Some(items) => (may_split && text.contains(',')).then_some(items),
+        Some(items) => (!refuses_unknown_arguments(risk) && text.contains(',')).then_some(items),
         None => joined_words(text).is_none().then(|| vec![text]),
     }
 }
@@ -160,15 +164,19 @@ fn corrected_value<'v>(
     }
     let corrected = match (argument.shape, value) {
         (ValueShape::List, Value::String(text)) => {
-            let items = list_items(risk, argument.is_path, text)?;
+            let items = list_items(risk, text)?;
             (items.len() > 1).then(|| json!(items))
         }
         (ValueShape::Single, Value::Array(items)) => match items.as_slice() {
             [item] => return corrected_value(risk, argument, item),
             _ => None,
         },
-        (ValueShape::Single, Value::Object(_)) if argument.kind == ArgumentType::String => {
-            Some(json!(value.to_string()))
+        (ValueShape::Single, Value::Object(_)) => {
+            let is_content = synonyms_of("content").contains(&normalise_name(argument.name));
+            return is_content.then(|| Cow::Owned(json!(value.to_string())));
+        }
+        (ValueShape::Single, Value::Bool(_)) if argument.kind != ArgumentType::Boolean => {
+            return None;
         }
         (ValueShape::Single, Value::String(text)) if argument.kind == ArgumentType::Boolean => {
             boolean_word(text).map(Value::Bool)

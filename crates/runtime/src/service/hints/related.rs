@@ -164,14 +164,14 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
     found
 }
 
-/// Whether the first tool is the only one that takes all of the given arguments, and is not destructive.
+/// Whether the first tool is the only one that takes all of the given arguments, and reads.
 fn is_the_only_fitting(selection: &Selection, tools: &[ToolRow], request: &CallRequest) -> bool {
     let takes_all = |tool: &&ToolRow| {
         let (fitting, count) = fitting_keys(selection, tool, request);
         count > 0 && fitting == count
     };
     let first = tools.first().filter(takes_all);
-    let is_safe = first.is_some_and(|tool| assumed_risk(tool.risk) < Risk::Destructive);
+    let is_safe = first.is_some_and(|tool| tool.risk == Some(Risk::Read));
     is_safe && tools.iter().filter(takes_all).count() == 1
 }
 
