@@ -51,8 +51,8 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
     }
     let unknown_name = without_namespace(&request.tool);
     let suggestion = match similar_tool(selection, unknown_name) {
-        Some((tool, name)) => suggest_similar(selection, request, &tool, name),
-        None => suggest_related(selection, request),
+        Some((tool, name)) => suggest_similar(selection, unknown_name, &tool, name),
+        None => suggest_related(selection, unknown_name, request),
     };
     let mut texts = suggestion.descriptions;
     let first = suggestion.names.first();
@@ -89,29 +89,29 @@ struct Suggestion {
 
 fn suggest_similar(
     selection: &Selection,
-    request: &CallRequest,
+    unknown_name: &str,
     tool: &ToolRow,
     name: &'static str,
 ) -> Suggestion {
     let continued = continued_names(selection, name);
     let descriptions = [details(selection, tool)].into_iter();
-    let is_same = normalise_name(name) == normalise_name(without_namespace(&request.tool));
+    let is_same = normalise_name(name) == normalise_name(unknown_name);
     Suggestion {
         text: format!("Did you mean {name}?"),
         descriptions: descriptions
             .chain(summaries(selection, &continued))
             .collect(),
         names: vec![name],
-        is_certain: is_same || tool.risk == Some(Risk::Read) && begins_alike(name, &request.tool),
+        is_certain: is_same || tool.risk == Some(Risk::Read) && begins_alike(name, unknown_name),
     }
 }
 
-fn suggest_related(selection: &Selection, request: &CallRequest) -> Suggestion {
+fn suggest_related(selection: &Selection, unknown_name: &str, request: &CallRequest) -> Suggestion {
     let RelatedTools {
         names,
         is_certain,
         unknown_words,
-    } = related_tools(selection, request);
+    } = related_tools(selection, unknown_name, request);
     let mut lines = Vec::new();
     if !names.is_empty() {
         lines.push(format!("Related tools: {}", names.join(", ")));

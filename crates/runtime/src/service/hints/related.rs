@@ -73,7 +73,7 @@ fn has_similar_words(name: &str, other: &str) -> bool {
     })
 }
 
-/// Whether the words of two names begin with the same letters: `git_stage` may be meant as it is, and not as `git_unstage`.
+/// Whether the words of two names begin with the same letters. `git_stage` probably does not mean `git_unstage`.
 pub(super) fn begins_alike(name: &str, other: &str) -> bool {
     are_alike(name, other, |word, other| {
         word.chars().next() == other.chars().next()
@@ -110,11 +110,15 @@ pub(super) fn continued_names(selection: &Selection, name: &str) -> Vec<&'static
     names.take(MAX_RELATED_TOOLS).collect()
 }
 
-/// The tools that an unknown name may stand for: tools that run a program of this name or have it as a keyword, and tools
-/// whose name continues it, those first that have a word of the request in their name, take most of the given arguments
-/// and have the lowest risk. Unless one has the name as program or keyword, a search adds more.
-pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> RelatedTools {
-    let unknown_name = fold_separators(&request.tool);
+/// The tools that an unknown name may stand for: tools that run a program of this name, have it as a keyword, or have a
+/// name with the same meaning, and tools whose name continues it. Those come first that have a word of the request in
+/// their name, take most of the given arguments and have the lowest risk. If only names continue it, a search adds more.
+pub(super) fn related_tools(
+    selection: &Selection,
+    unknown_program: &str,
+    request: &CallRequest,
+) -> RelatedTools {
+    let unknown_name = fold_separators(unknown_program);
     let unknown_name = unknown_name.as_str();
     // `git_remotes` may mean `git_remote_list`.
     let singular = unknown_name.strip_suffix('s').unwrap_or(unknown_name);
@@ -133,7 +137,7 @@ pub(super) fn related_tools(selection: &Selection, request: &CallRequest) -> Rel
             let program = words.find(|word| *word != "env" && !word.contains('='));
             let mut keywords = selection.tables.list(tool.keywords);
             let name = selection.text(tool.name);
-            let has_name = program == Some(request.tool.as_str())
+            let has_name = program == Some(unknown_program)
                 || keywords.any(|keyword| keyword == unknown_name)
                 || meaning.is_of(name);
             named_count += usize::from(has_name);
@@ -193,8 +197,8 @@ impl WordsAndSynonyms {
     }
 }
 
-/// Adds the tools that a search finds for an unknown name; if there are no others, also for the name and the arguments that
-/// are switched on.
+/// Adds the tools that a search finds for an unknown name; if there are no others, also for the name and the arguments
+/// that are switched on.
 fn add_searched_tools(
     selection: &Selection,
     request: &CallRequest,
@@ -237,8 +241,8 @@ fn add_searched_tools(
     }
 }
 
-/// How many words of the name and keywords of a tool a request has in keys that fit no argument, and in values of keys that
-/// choose a subcommand.
+/// How many words of the name and keywords of a tool a request has in keys that fit no argument, and in values of keys
+/// that choose a subcommand.
 fn words_in_common(selection: &Selection, tool: &ToolRow, request: &CallRequest) -> usize {
     let names = argument_names(selection, tool);
     let is_unfitting = |key: &str, value: &Value| {
@@ -347,8 +351,8 @@ pub(super) fn tools_named_by_unknown_arguments(
     related.take(MAX_RELATED_TOOLS).collect()
 }
 
-/// The tools of the same CLI that share a word of the called tool's name, and take all of the given arguments: `read_lines`,
-/// for `start_line` of `read_file`. Their risk is not higher.
+/// The tools of the same CLI that share a word of the called tool's name, and take all of the given arguments:
+/// `read_lines`, for `start_line` of `read_file`. Their risk is not higher.
 pub(super) fn tools_that_take_more(
     selection: &Selection,
     input: &CallInput<'_>,
