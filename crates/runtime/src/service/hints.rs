@@ -28,7 +28,7 @@ use related::{
     RelatedTools, begins_alike, continued_names, related_tools, similar_tool, tools_in_description,
     tools_named_by_unknown_arguments, tools_that_take_more,
 };
-use values::value_notes;
+use values::{Effect, value_notes};
 
 /// Longer names of unknown tools get no hints.
 const MAX_TOOL_NAME_BYTES: usize = 128;
@@ -61,8 +61,8 @@ pub(super) fn for_unknown_tool(selection: &Selection, request: &CallRequest) -> 
         let given = given_arguments(request);
         let meant = given.filter_map(|(key, value)| Some((meant_name(key, value, &names)?, value)));
         let meant: Vec<_> = meant.collect();
-        texts.extend(value_notes(selection, &tool, &meant, false));
-        texts.extend(unfitting_arguments(selection, &tool, request));
+        texts.extend(value_notes(selection, &tool, &meant, Effect::Nothing));
+        texts.extend(unfitting_arguments(selection, &suggestion.names, request));
         if suggestion.is_certain && given_arguments(request).next().is_some() {
             texts.extend(corrected_call(selection, (number, &tool), request));
         }
@@ -169,8 +169,12 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
 /// Lines about the arguments of a call: what was ignored, what was probably not taken as meant, and what is missing.
 fn notes(selection: &Selection, input: &CallInput<'_>, end: CallEnd) -> Vec<String> {
     let tool = input.tool();
-    let had_effect = end.result == CallResult::Succeeded && !end.is_silent;
-    let mut values = value_notes(selection, tool, &meant_arguments(input), had_effect);
+    let effect = match end.result {
+        CallResult::Succeeded if end.is_silent => Effect::Silent,
+        CallResult::Succeeded => Effect::Visible,
+        _ => Effect::Nothing,
+    };
+    let mut values = value_notes(selection, tool, &meant_arguments(input), effect);
     let unknown = input.unknown_arguments().into_iter();
     let mut lines = Vec::new();
     if end.result != CallResult::InvalidArguments {

@@ -64,19 +64,28 @@ pub(super) fn fitting_keys(
     })
 }
 
-/// A line with the keys of a request that no argument of a tool fits.
+/// A line with the keys of a request that no argument of several tools fits.
 pub(super) fn unfitting_arguments(
     selection: &Selection,
-    tool: &ToolRow,
+    tools: &[&str],
     request: &CallRequest,
 ) -> Option<String> {
-    let names = argument_names(selection, tool);
-    let keys =
-        given_arguments(request).filter(|(key, value)| meant_name(key, value, &names).is_none());
+    let rows = tools.iter().filter_map(|name| selection.find_tool(name));
+    let names: Vec<_> = rows
+        .map(|(_, tool)| argument_names(selection, &tool))
+        .collect();
+    let fits = |key: &str, value| {
+        let mut names = names.iter();
+        names.any(|names| meant_name(key, value, names).is_some())
+    };
+    let keys = given_arguments(request).filter(|(key, value)| !fits(key, value));
     let keys = keys.map(|(key, _)| format!("'{}'", truncate_for_message(key)));
     let keys: Vec<String> = keys.take(MAX_NAMED_KEYS).collect();
-    let name = selection.text(tool.name);
-    (!keys.is_empty()).then(|| format!("{name} has no argument {}", keys.join(", ")))
+    let subject = match tools {
+        [tool] => format!("{tool} has no"),
+        _ => "None of these tools has an".to_owned(),
+    };
+    (!keys.is_empty()).then(|| format!("{subject} argument {}", keys.join(", ")))
 }
 
 /// Whether a value switches something on.

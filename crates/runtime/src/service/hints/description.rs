@@ -23,8 +23,8 @@ pub(super) fn details(selection: &Selection, tool: &ToolRow) -> String {
     text
 }
 
-/// Tools with their descriptions and the names of their arguments. Of a description, the first sentence says enough, unless
-/// the tool is destructive: what may be lost is often said later.
+/// Tools with their descriptions and the names of their arguments. The description of a tool that reads is cut to its
+/// first sentence; for others, what happens to existing files and what may be lost is often said later.
 pub(super) fn summaries<'s>(
     selection: &'s Selection,
     names: &'s [&str],
@@ -36,8 +36,8 @@ pub(super) fn summaries<'s>(
 fn summary(selection: &Selection, tool: &ToolRow) -> String {
     let description = selection.text(tool.description);
     let description = match assumed_risk(tool.risk) {
-        Risk::Destructive => description,
-        Risk::Read | Risk::Write => first_sentence(description),
+        Risk::Write | Risk::Destructive => description,
+        Risk::Read => first_sentence(description),
     };
     let mut text = heading(selection, tool, description);
     let arguments = selection.tables.arguments_of(tool);
