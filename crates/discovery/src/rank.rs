@@ -151,8 +151,6 @@ impl<'d> Ranker<'d> {
         let words = query_words(&self.index, meaning, query);
         let mut ranking = Ranking::new(words, mode, limit);
         let mut candidates = self.lexical_candidates(&mut ranking, is_offered);
-        // Stop words alone say nothing, although they have vectors.
-        let meaning = meaning.filter(|_| !ranking.words.is_empty());
         let vector = meaning.and_then(|meaning| meaning.query_vector(query));
         if let (Some(meaning), Some(vector)) = (meaning, vector) {
             let compared = if mode == RankingMode::Semantic {

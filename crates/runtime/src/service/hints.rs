@@ -145,7 +145,7 @@ pub(super) fn for_call(selection: &Selection, input: &CallInput<'_>, end: CallEn
     }
     let mut related = meant_tools(selection, input);
     // A command that may have had an effect must not run twice.
-    let may_repeat = end.result != CallResult::Succeeded || tool.risk == Some(Risk::Read);
+    let may_repeat = is_refused || tool.risk == Some(Risk::Read);
     let correction = corrected_call(selection, input.numbered_tool(), input.request());
     let correction = correction.filter(|_| may_repeat);
     if is_refused && correction.is_none() {
